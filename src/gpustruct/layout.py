@@ -1,0 +1,538 @@
+"""The memory layout of WGSL types: integers only.
+
+The four rules (WGSL §14.4.1, "Alignment and Size"): a type has an align and a size; a member starts
+at the next multiple of its align; a struct is as aligned as its most aligned member and its size is a
+multiple of that; an array's stride is its element's size rounded up to the element's align.
+Everything here is bytes, and nothing here knows a Python class.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from . import table
+from .errors import BindingError, GpuStructError, LayoutError
+
+Kind = Literal["scalar", "vector", "matrix", "atomic", "array", "struct"]
+
+SCALAR_SIZE = {"f32": 4, "i32": 4, "u32": 4, "f16": 2}
+MAX_BYTES = MAX_COUNT = 2**31 - 1
+MAX_MEMBERS = 1023
+MAX_DEPTH = 15
+
+
+def round_up(multiple: int, value: int) -> int:
+    """The smallest multiple of `multiple` that is at least `value`.
+
+    >>> round_up(16, 12), round_up(16, 16)
+    (16, 16)
+    """
+    return -(-value // multiple) * multiple
+
+
+class Padding(NamedTuple):
+    """A gap that nobody wrote: `size` bytes at `offset`, both from the start of the struct."""
+
+    offset: int
+    size: int
+
+
+class Leaf(NamedTuple):
+    """One column's worth of scalars inside a record.
+
+    `axes` has one (count, stride in bytes) pair for each inner dimension of the column, in the
+    column's own order: arrays first, then vector components, or matrix rows and columns.
+    """
+
+    path: tuple[str, ...]
+    offset: int
+    scalar: str
+    axes: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One member of a struct: where it is, and what its attributes made of it."""
+
+    name: str
+    offset: int
+    size: int
+    align: int
+    layout: Layout
+    explicit_align: int | None = None
+    explicit_size: int | None = None
+
+    @property
+    def type(self) -> str:
+        """The member's type as WGSL spells it."""
+        return self.layout.name
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The layout of one type: plain integers, all of them bytes.
+
+    `size` and `align` are WGSL's SizeOf and AlignOf. `stride` is the distance from one record to the
+    next in ``array<T>``; for an array type, and for a struct that ends in a runtime-sized array, it is
+    the distance between that array's elements. A runtime-sized array counts as one element in `size`.
+    `fields` are the members of a struct, in order; `padding` the gaps between and behind them.
+
+    >>> from gpustruct import Struct, vec3f, f32, layout_of
+    >>> class Light(Struct):
+    ...     intensity: f32
+    ...     position: vec3f
+    >>> layout = layout_of(Light)
+    >>> layout.size, layout.align, layout.stride, layout.padding
+    (32, 16, 32, (Padding(offset=4, size=12), Padding(offset=28, size=4)))
+    """
+
+    kind: Kind
+    name: str
+    size: int
+    align: int
+    scalar: str = ""
+    rows: int = 1
+    columns: int = 1
+    element: Layout | None = None
+    count: int | None = None
+    fields: tuple[Member, ...] = ()
+    depth: int = 0
+
+    @property
+    def record_stride(self) -> int:
+        """Bytes from one whole value of this type to the next: roundUp(align, size)."""
+        return round_up(self.align, self.size)
+
+    @property
+    def stride(self) -> int:
+        if self.kind == "array":
+            assert self.element is not None
+            return self.element.record_stride
+        tail = self.tail
+        return self.record_stride if tail is None else tail.layout.stride
+
+    @property
+    def tail(self) -> Member | None:
+        """The runtime-sized array that ends this struct, if one does."""
+        if self.fields and self.fields[-1].layout.is_runtime_array:
+            return self.fields[-1]
+        return None
+
+    @property
+    def is_runtime_array(self) -> bool:
+        """Whether this is ``array<E>`` without a count."""
+        return self.kind == "array" and self.count is None
+
+    @property
+    def is_runtime_sized(self) -> bool:
+        """Whether this type's size depends on its buffer (WGSL §6.2.9: no fixed footprint)."""
+        return self.is_runtime_array or self.tail is not None
+
+    @property
+    def header(self) -> int:
+        """Bytes before the first element of the runtime-sized array; 0 for every other type."""
+        tail = self.tail
+        return 0 if tail is None else tail.offset
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The inner shape of this type's column; a runtime-sized array leaves its length out."""
+        if self.kind == "vector":
+            return (self.rows,)
+        if self.kind == "matrix":
+            return (self.rows, self.columns)
+        if self.kind == "array":
+            assert self.element is not None
+            return (() if self.count is None else (self.count,)) + self.element.shape
+        return ()
+
+    @property
+    def core(self) -> Layout:
+        """The type inside all arrays."""
+        inner = self
+        while inner.element is not None:
+            inner = inner.element
+        return inner
+
+    @property
+    def padding(self) -> tuple[Padding, ...]:
+        gaps: list[Padding] = []
+        end = 0
+        for member in self.fields:
+            if member.offset > end:
+                gaps.append(Padding(end, member.offset - end))
+            end = member.offset + min(member.size, member.layout.size)
+            if member.size > member.layout.size:
+                gaps.append(Padding(end, member.size - member.layout.size))
+                end = member.offset + member.size
+        if self.fields and self.size > end:
+            gaps.append(Padding(end, self.size - end))
+        merged: list[Padding] = []
+        for gap in gaps:
+            if merged and merged[-1].offset + merged[-1].size == gap.offset:
+                merged[-1] = Padding(merged[-1].offset, merged[-1].size + gap.size)
+            else:
+                merged.append(gap)
+        return tuple(merged)
+
+    @property
+    def used(self) -> int:
+        """Bytes of one value that hold a scalar; the rest of `size` is padding, at every depth."""
+        if self.kind == "struct":
+            return sum(member.layout.used for member in self.fields)
+        if self.kind == "array":
+            assert self.element is not None
+            return (self.count or 1) * self.element.used
+        return self.rows * self.columns * SCALAR_SIZE[self.scalar]
+
+    # Sizes of bindings (WebGPU "minimum buffer binding size", WGSL §14.4.3 and arrayLength).
+
+    @property
+    def min_binding_size(self) -> int:
+        """The smallest binding that a variable of this type accepts, in bytes.
+
+        A runtime-sized array counts as one element. WGSL §14.4.3; WebGPU "minimum buffer binding size".
+
+        >>> from gpustruct import array, vec3f, layout_of
+        >>> layout_of(vec3f).min_binding_size, layout_of(array[vec3f]).min_binding_size
+        (12, 16)
+        """
+        return self.size
+
+    def _smallest_binding(self) -> int:
+        return self.size if self.is_runtime_sized else self.record_stride
+
+    def _check_count(self, n: object) -> int:
+        try:
+            count = operator.index(n)  # type: ignore[arg-type]
+        except TypeError:
+            count = 0
+        if count < 1 or isinstance(n, bool):
+            raise BindingError.of("length-value", n=n, where=f"{self.name}.binding_size")
+        return count
+
+    def representable(self, n: int) -> bool:
+        """Whether some binding gives ``arrayLength`` exactly `n` elements.
+
+        Not every length can be bound: a binding has a minimum size, a multiple of 4 bytes, and no
+        length of 0. For a type without a runtime-sized array, n counts records of ``array<T>``.
+        WGSL §17.4.1 (arrayLength); WebGPU "Binding Resource", validating GPUBufferBinding.
+
+        >>> from gpustruct import array, f16, layout_of
+        >>> layout_of(array[f16]).representable(3), layout_of(array[f16]).representable(4)
+        (False, True)
+        """
+        return n >= 1 and self.length(self._binding_bytes(n)) == n
+
+    def _binding_bytes(self, n: int) -> int:
+        bytes_needed = self.header + self.array_stride * n
+        return max(round_up(4, bytes_needed), round_up(4, self._smallest_binding()))
+
+    @property
+    def array_stride(self) -> int:
+        """Bytes from one counted record to the next: the tail's element, or the whole type."""
+        return self.stride if self.is_runtime_sized else self.record_stride
+
+    def binding_size(self, n: int) -> int:
+        """Bytes to bind so that ``arrayLength`` is exactly `n`: header + stride × n.
+
+        Where that is below the type's minimum, or no multiple of 4, the next size that gives the same
+        length. Raises BindingError for a length that no binding gives, naming the nearest that can be
+        bound. WGSL §17.4.1; WebGPU "minimum buffer binding size".
+
+        >>> from gpustruct import Struct, array, vec3f, f32, layout_of
+        >>> class System(Struct):
+        ...     gravity: vec3f
+        ...     dt: f32
+        ...     positions: array[vec3f]
+        >>> layout_of(System).binding_size(1000)
+        16016
+        """
+        count = self._check_count(n)
+        if self.representable(count):
+            return self._binding_bytes(count)
+        smallest = next(k for k in range(1, 17 + self._smallest_binding()) if self.representable(k))
+        parity = "" if self.array_stride != 2 else "an even number, " if self.header % 4 == 0 else "an odd number, "
+        rule = f"{parity}{smallest} or more"
+        nearest = next(k for k in range(max(count, smallest), count + smallest + 17) if self.representable(k))
+        raise BindingError.of(
+            "length-representable", rule=rule, type=self.name, n=count, where=f"{self.name}.binding_size", nearest=nearest
+        )
+
+    def length(self, binding_size: int) -> int:
+        """The ``arrayLength`` that a shader sees in a binding of so many bytes.
+
+        floor((binding_size - header) / stride). Raises LayoutError below `min_binding_size`, which no
+        device accepts. WGSL §17.4.1.
+
+        >>> from gpustruct import array, vec3f, layout_of
+        >>> layout_of(array[vec3f]).length(4096)
+        256
+        """
+        if isinstance(binding_size, bool) or binding_size < self.size:
+            raise LayoutError.of("length-size", minimum=self.size, size=binding_size, where=f"{self.name}.length")
+        return (int(binding_size) - self.header) // self.array_stride
+
+    # Uniform address space (WGSL §14.4.4, "Address Space Layout Constraints").
+
+    def uniform_faults(self, *, standard_layout: bool = False) -> list[GpuStructError]:
+        """Every reason why this type is not legal in ``var<uniform>``, outermost first."""
+        return list(_uniform_faults(self, self.name, self.name, standard_layout))
+
+    def check_uniform(self, *, standard_layout: bool = False) -> None:
+        """Raise LayoutError if this type is not legal in ``var<uniform>``, with the way out.
+
+        The layout itself is the same in every address space; uniform only forbids. All faults are in
+        the one message, a line each. `standard_layout=True` is for devices that have the language
+        feature ``uniform_buffer_standard_layout``: only atomics and runtime-sized arrays stay illegal.
+        WGSL §14.4.4 (Address Space Layout Constraints).
+
+        >>> from gpustruct import Struct, array, f32, layout_of, LayoutError
+        >>> class Weights(Struct):
+        ...     values: array[f32, 64]
+        >>> try:
+        ...     layout_of(Weights).check_uniform()
+        ... except LayoutError as error:
+        ...     print(error)
+        array stride must be a multiple of 16 in uniform (current: 4) - at Weights.values; use array[vec4f, 16], uniform_safe(Weights), or var<storage>
+        """
+        faults = self.uniform_faults(standard_layout=standard_layout)
+        if faults:
+            error = LayoutError("\n".join(str(fault) for fault in faults))
+            error.rule = faults[0].rule
+            raise error
+
+    # How it shows itself.
+
+    def rows_of_table(self) -> Iterator[tuple[str, str, str, str, str]]:
+        """The offset table: (offset, size, align, type, name), a padding row for each gap."""
+        yield from _table_rows(self, 0, "", ())
+
+    def __str__(self) -> str:
+        heading = ("offset", "size", "align", "type", "name")
+        rows = list(self.rows_of_table())
+        lines = [self.summary(), table.text(heading, rows, (True, True, True, False, False))]
+        return "\n".join(lines)
+
+    def summary(self) -> str:
+        """One line: name, size, align, stride, and the share of padding."""
+        stride = f", stride {self.stride}"
+        head = f"{self.name}: size {self.size}, align {self.align}{stride}"
+        if self.is_runtime_sized:
+            head = f"{self.name}: header {self.header}, align {self.align}{stride}, runtime-sized"
+        waste = self.size - self.used
+        return f"{head}, padding {waste} bytes ({100 * waste / self.size:.0f} %)" if waste else f"{head}, no padding"
+
+    def _repr_html_(self) -> str:
+        rows = list(self.rows_of_table())
+        heading = ("offset", "size", "align", "type", "name")
+        muted = [row[4] == PADDING for row in rows]
+        return table.html(self.summary(), heading, rows, (True, True, True, False, False), muted)
+
+
+PADDING = "(padding)"
+
+
+def _table_rows(layout: Layout, base: int, prefix: str, seen: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    if layout.kind != "struct":
+        yield (str(base), str(layout.size), str(layout.align), layout.name, prefix or "(value)")
+        return
+    gaps = list(layout.padding)
+    for member in layout.fields:
+        while gaps and gaps[0].offset < member.offset:
+            gap = gaps.pop(0)
+            yield (str(base + gap.offset), str(gap.size), "", "", PADDING)
+        name = f"{prefix}{member.name}"
+        size = "..." if member.layout.is_runtime_array else str(member.size)
+        yield (str(base + member.offset), size, str(member.align), member.layout.name, name)
+        core = member.layout.core
+        if core.kind == "struct":
+            inner = name + "[0]" * (_array_depth(member.layout)) + "."
+            yield from _table_rows(core, base + member.offset, inner, (*seen, core.name))
+    for gap in gaps:
+        yield (str(base + gap.offset), str(gap.size), "", "", PADDING)
+
+
+def _array_depth(layout: Layout) -> int:
+    return 0 if layout.element is None else 1 + _array_depth(layout.element)
+
+
+def _uniform_faults(layout: Layout, where: str, root: str, standard: bool) -> Iterator[GpuStructError]:
+    if layout.kind == "atomic":
+        yield LayoutError.of("atomic-uniform", type=layout.name, where=where)
+    if layout.element is not None:
+        element = layout.element
+        if layout.count is None:
+            yield LayoutError.of("runtime-uniform", type=layout.name, where=where, element=python_name(element))
+        elif layout.stride % 16 and not standard:
+            vec4 = vec4_array(layout)
+            yield LayoutError.of("array-stride-uniform", stride=layout.stride, where=where, vec4=vec4, root=root)
+        yield from _uniform_faults(element, f"{where}[0]" if element.kind == "struct" else where, root, standard)
+    for member, following in zip(layout.fields, (*layout.fields[1:], None), strict=True):
+        inner, place = member.layout, f"{where}.{member.name}"
+        if inner.kind in ("array", "struct") and not standard:
+            required = round_up(16, inner.align)
+            if member.offset % required:
+                facts = {"required": required, "offset": member.offset, "where": place, "root": root}
+                kind = "a struct" if inner.kind == "struct" else "an array"
+                yield LayoutError.of("offset-uniform", kind=kind, type=python_name(inner), **facts)
+            if inner.kind == "struct" and following is not None:
+                gap, need = following.offset - member.offset, round_up(16, inner.size)
+                if gap < need:
+                    facts = {"required": need, "current": gap, "where": f"{where}.{following.name}", "root": root}
+                    yield LayoutError.of("gap-uniform", type=python_name(inner), previous=member.name, **facts)
+        yield from _uniform_faults(inner, place, root, standard)
+
+
+def vec4_array(layout: Layout) -> str:
+    """The array of vec4 that holds what `layout`, an array, holds; words where there is none."""
+    scalars = layout.used // SCALAR_SIZE.get(layout.core.scalar, 4)
+    if layout.core.kind in ("scalar", "vector") and layout.core.scalar != "f16":
+        return f"array[vec4{layout.core.scalar[0]}, {-(-scalars // 4)}]"
+    return "an element whose size is a multiple of 16"
+
+
+def python_name(layout: Layout) -> str:
+    """How Python code spells this type: ``array[vec3f, 8]`` for ``array<vec3f, 8>``."""
+    return layout.name.replace("<", "[").replace(">", "]")
+
+
+# The constructors. Their callers have checked what is not arithmetic; these check what is.
+
+
+def scalar(name: str) -> Layout:
+    """i32, u32, f32: 4 bytes; f16: 2."""
+    size = SCALAR_SIZE[name]
+    return Layout("scalar", name, size, size, scalar=name)
+
+
+def vector(rows: int, component: str) -> Layout:
+    """vecN: N scalars, aligned to 2 or (vec3 too) 4 of them."""
+    unit = SCALAR_SIZE[component]
+    name = f"vec{rows}{'h' if component == 'f16' else component[0]}"
+    return Layout("vector", name, rows * unit, (2 if rows == 2 else 4) * unit, scalar=component, rows=rows, depth=1)
+
+
+def matrix(columns: int, rows: int, component: str) -> Layout:
+    """matCxR: C columns, each a vecR in a slot of the vecR's alignment."""
+    column = vector(rows, component)
+    name = f"mat{columns}x{rows}{'h' if component == 'f16' else 'f'}"
+    size = columns * column.record_stride
+    return Layout("matrix", name, size, column.align, scalar=component, rows=rows, columns=columns, depth=2)
+
+
+def atomic(component: str) -> Layout:
+    """atomic<i32> and atomic<u32>: as large as what they hold."""
+    return Layout("atomic", f"atomic<{component}>", 4, 4, scalar=component)
+
+
+def array(element: Layout, count: int | None, where: str = "") -> Layout:
+    """array<E, N>, or array<E> where `count` is None."""
+    where = where or f"array[{python_name(element)}{'' if count is None else f', {count}'}]"
+    if element.is_runtime_sized:
+        raise LayoutError.of(
+            "array-element", current=element.name, where=where, way_out="give the inner array a count, or keep only the outer one"
+        )
+    if count is not None and not 1 <= count <= MAX_COUNT:
+        raise LayoutError.of("array-count", count=count, where=where, element=python_name(element))
+    size = element.record_stride * (count or 1)
+    if size > MAX_BYTES:
+        raise LayoutError.of("array-bytes", size=size, where=where)
+    depth = _depth(1 + element.depth, where)
+    name = f"array<{element.name}>" if count is None else f"array<{element.name}, {count}>"
+    return Layout("array", name, size, element.align, element=element, count=count, depth=depth)
+
+
+def _depth(depth: int, where: str) -> int:
+    if depth > MAX_DEPTH:
+        raise LayoutError.of("nesting-depth", depth=depth, where=where)
+    return depth
+
+
+MemberSpec = tuple[str, Layout, int | None, int | None]
+
+
+def struct(name: str, specs: Sequence[MemberSpec]) -> Layout:
+    """A struct of members (name, layout, @align or None, @size or None), laid out by the four rules."""
+    if not specs:
+        raise LayoutError.of("struct-empty", where=f"class {name}")
+    if len(specs) > MAX_MEMBERS:
+        raise LayoutError.of("member-count", count=len(specs), where=f"class {name}")
+    members: list[Member] = []
+    end, struct_align = 0, 1
+    for index, (member_name, layout, explicit_align, explicit_size) in enumerate(specs):
+        where = f"{name}.{member_name}"
+        _check_runtime(layout, index, len(specs), where)
+        align = _effective_align(layout, explicit_align, where)
+        size = _effective_size(layout, explicit_size, where)
+        offset = round_up(align, end)
+        members.append(Member(member_name, offset, size, align, layout, explicit_align, explicit_size))
+        end, struct_align = offset + size, max(struct_align, align)
+    total = round_up(struct_align, end)
+    if total > MAX_BYTES:
+        raise LayoutError.of("array-bytes", size=total, where=f"class {name}")
+    depth = _depth(1 + max(member.layout.depth for member in members), f"class {name}")
+    return Layout("struct", name, total, struct_align, fields=tuple(members), depth=depth)
+
+
+def _check_runtime(layout: Layout, index: int, count: int, where: str) -> None:
+    if layout.is_runtime_array and index != count - 1:
+        assert layout.element is not None
+        facts = {"index": index + 1, "count": count, "where": where}
+        raise LayoutError.of("runtime-not-last", element=python_name(layout.element), **facts)
+    if layout.is_runtime_sized and not layout.is_runtime_array:
+        raise LayoutError.of("runtime-nested", current=layout.name, where=where)
+
+
+def _effective_align(layout: Layout, value: int | None, where: str) -> int:
+    if value is None:
+        return layout.align
+    if value < 1 or value & (value - 1) or value > MAX_BYTES:
+        suggestion = max(layout.align, 16)
+        raise LayoutError.of("align-value", value=value, where=where, suggestion=suggestion)
+    if value % layout.align:
+        raise LayoutError.of("align-multiple", own=layout.align, type=layout.name, value=value, where=where)
+    return value
+
+
+def _effective_size(layout: Layout, value: int | None, where: str) -> int:
+    if value is None:
+        return layout.size
+    if layout.is_runtime_array:
+        raise LayoutError.of("size-runtime", value=value, where=where)
+    if not 1 <= value <= MAX_BYTES:
+        raise LayoutError.of("size-value", value=value, where=where)
+    if value < layout.size:
+        raise LayoutError.of("size-small", own=layout.size, type=layout.name, value=value, where=where)
+    return value
+
+
+def leaves(layout: Layout) -> Iterator[Leaf]:
+    """Every column of one record, in member order; a runtime-sized tail is left out.
+
+    >>> list(leaves(matrix(2, 3, "f32")))
+    [Leaf(path=(), offset=0, scalar='f32', axes=((3, 4), (2, 16)))]
+    """
+    yield from _leaves(layout, (), 0, ())
+
+
+def _leaves(
+    layout: Layout, path: tuple[str, ...], offset: int, axes: tuple[tuple[int, int], ...]
+) -> Iterator[Leaf]:
+    if layout.kind == "struct":
+        for member in layout.fields:
+            if not member.layout.is_runtime_array:
+                yield from _leaves(member.layout, (*path, member.name), offset + member.offset, axes)
+    elif layout.element is not None:
+        if layout.count is not None:
+            yield from _leaves(layout.element, path, offset, (*axes, (layout.count, layout.stride)))
+    else:
+        unit = SCALAR_SIZE[layout.scalar]
+        if layout.kind == "vector":
+            axes = (*axes, (layout.rows, unit))
+        elif layout.kind == "matrix":
+            axes = (*axes, (layout.rows, unit), (layout.columns, layout.size // layout.columns))
+        yield Leaf(path, offset, layout.scalar, axes)

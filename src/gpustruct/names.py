@@ -1,0 +1,63 @@
+"""The names that WGSL allows and refuses.
+
+WGSL §3.7 (keywords), §3.8 (identifiers), §16.1 (keyword summary) and §16.2 (reserved words).
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+KEYWORDS = frozenset(
+    """alias break case const const_assert continue continuing default diagnostic discard else
+    enable false fn for if let loop override requires return struct switch true var while""".split()
+)
+
+RESERVED = frozenset(
+    """NULL Self abstract active alignas alignof as asm asm_fragment async attribute auto await become
+    binding_array cast catch class co_await co_return co_yield coherent column_major common compile
+    compile_fragment concept const_cast consteval constexpr constinit crate debugger decltype delete
+    demote demote_to_helper do dynamic_cast enum explicit export extends extern external fallthrough
+    filter final finally friend from fxgroup get goto groupshared highp impl implements import inline
+    instanceof interface layout lowp macro macro_rules match mediump meta mod module move mut mutable
+    namespace new nil noexcept noinline nointerpolation non_coherent noncoherent noperspective null
+    nullptr of operator package packoffset partition pass patch pixelfragment precise precision premerge
+    priv protected pub public readonly ref regardless register reinterpret_cast require resource
+    restrict self set shared sizeof smooth snorm static static_assert static_cast std subroutine super
+    target template this thread_local throw trait try type typedef typeid typename typeof union unless
+    unorm unsafe unsized use using varying virtual volatile wgsl where with writeonly yield""".split()
+)
+
+
+def is_identifier(name: str) -> bool:
+    """Whether `name` has the form of a WGSL identifier (§3.8), reserved or not.
+
+    >>> is_identifier("position"), is_identifier("Δt"), is_identifier("_"), is_identifier("__x")
+    (True, True, False, False)
+    """
+    if name == "_" or name.startswith("__") or not name:
+        return False
+    # Python's own identifiers are XID_Start and XID_Continue plus "_" too, but only after NFKC;
+    # WGSL does not normalise, so a name that normalising changes is checked character by character.
+    if unicodedata.is_normalized("NFKC", name):
+        return name.isidentifier()
+    return all(character == "_" or ("a" + character).isidentifier() for character in name) and (
+        name[0] == "_" or name[0].isidentifier()
+    )
+
+
+def is_reserved(name: str) -> bool:
+    """Whether WGSL keeps `name` for itself.
+
+    >>> is_reserved("target"), is_reserved("size")
+    (True, False)
+    """
+    return name in KEYWORDS or name in RESERVED
+
+
+def is_legal(name: str) -> bool:
+    """Whether `name` may name a struct or one of its members.
+
+    >>> is_legal("size"), is_legal("loop"), is_legal("2d")
+    (True, False, False)
+    """
+    return is_identifier(name) and not is_reserved(name)

@@ -1,0 +1,442 @@
+"""The types: f32 … mat4x4h, atomic, array, and Struct, whose subclasses are the user's own.
+
+Each is a class that carries its layout; each instance is a batch of its values (`batches`).
+WGSL §6.2 (plain types), §14.4.1 (alignment and size).
+"""
+
+from __future__ import annotations
+
+import copyreg
+import inspect
+import operator
+import sys
+import typing
+import weakref
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, NamedTuple, NoReturn
+
+from . import layout as layouts
+from . import names
+from .batches import Batch, Slot, spread
+from .errors import GpuStructError, LayoutError, SourceError
+from .layout import Layout, Member
+
+
+class align(NamedTuple):
+    """``@align(n)``: put a member at a multiple of `value` bytes, and its struct too.
+
+    WGSL §12.1 (align). `value` is a power of two and a multiple of the type's own align.
+
+    >>> from typing import Annotated
+    >>> from gpustruct import Struct, f32, align
+    >>> class Pair(Struct):
+    ...     a: f32
+    ...     b: Annotated[f32, align(16)]
+    >>> Pair.b.offset
+    16
+    """
+
+    value: int
+
+
+class size(NamedTuple):
+    """``@size(n)``: give a member `value` bytes, at least its type's own.
+
+    WGSL §12.10 (size). Not for a runtime-sized array.
+
+    >>> from typing import Annotated
+    >>> from gpustruct import Struct, vec3f, f32, size
+    >>> class Item(Struct):
+    ...     v: Annotated[vec3f, size(16)]
+    ...     f: f32
+    >>> Item.f.offset
+    16
+    """
+
+    value: int
+
+
+class TypeMeta(type):
+    """The class of all types: they print as their name, and hold still."""
+
+    __layout__: Layout
+    __members__: dict[str, Slot]
+
+    def __repr__(cls) -> str:
+        return cls.__name__
+
+    def __setattr__(cls, name: str, value: Any) -> None:
+        if not (name.startswith("__") and name.endswith("__")) and not name.startswith("_abc_"):
+            raise AttributeError(f"{cls.__name__} is a finished type; define a new class for other members")
+        super().__setattr__(name, value)
+
+    def __delattr__(cls, name: str) -> None:
+        raise AttributeError(f"{cls.__name__} is a finished type; define a new class for other members")
+
+
+class Plain(Batch, metaclass=TypeMeta):
+    """The base of every type that is no struct; its instances hold one column.
+
+    >>> import numpy as np
+    >>> from gpustruct import vec3f, pack
+    >>> pack(vec3f(np.ones((2, 3)))).nbytes
+    32
+    """
+
+    __slots__ = ()
+
+
+def _slot(name: str, type_: Any) -> Slot:
+    core, dims, runtime = type_, (), False
+    while core.__layout__.kind == "array":
+        if core.__layout__.count is None:
+            runtime = True
+        else:
+            dims = (*dims, core.__layout__.count)
+        core = core.__element__
+    return Slot(name, type_, core, dims, runtime)
+
+
+def _plain(layout: Layout, spelling: str = "", **namespace: Any) -> Any:
+    name = spelling or layouts.python_name(layout)
+    cls = TypeMeta(name, (Plain,), {"__slots__": (), "__module__": __name__, "__layout__": layout, **namespace})
+    type.__setattr__(cls, "__members__", {"": _slot("", cls)})
+    return cls
+
+
+f32, i32, u32, f16 = (_plain(layouts.scalar(name)) for name in ("f32", "i32", "u32", "f16"))
+vec2f, vec3f, vec4f = (_plain(layouts.vector(n, "f32")) for n in (2, 3, 4))
+vec2i, vec3i, vec4i = (_plain(layouts.vector(n, "i32")) for n in (2, 3, 4))
+vec2u, vec3u, vec4u = (_plain(layouts.vector(n, "u32")) for n in (2, 3, 4))
+vec2h, vec3h, vec4h = (_plain(layouts.vector(n, "f16")) for n in (2, 3, 4))
+mat2x2f, mat2x3f, mat2x4f = (_plain(layouts.matrix(2, r, "f32")) for r in (2, 3, 4))
+mat3x2f, mat3x3f, mat3x4f = (_plain(layouts.matrix(3, r, "f32")) for r in (2, 3, 4))
+mat4x2f, mat4x3f, mat4x4f = (_plain(layouts.matrix(4, r, "f32")) for r in (2, 3, 4))
+mat2x2h, mat2x3h, mat2x4h = (_plain(layouts.matrix(2, r, "f16")) for r in (2, 3, 4))
+mat3x2h, mat3x3h, mat3x4h = (_plain(layouts.matrix(3, r, "f16")) for r in (2, 3, 4))
+mat4x2h, mat4x3h, mat4x4h = (_plain(layouts.matrix(4, r, "f16")) for r in (2, 3, 4))
+
+# Every type that has no parameters, by its short WGSL name.
+PLAIN_TYPES: dict[str, Any] = {
+    name: value for name, value in list(globals().items()) if isinstance(value, TypeMeta) and value is not Plain
+}
+
+
+class atomic(Plain):
+    """``atomic[u32]`` and ``atomic[i32]``: WGSL's atomic<u32> and atomic<i32> (§6.2.8).
+
+    >>> from gpustruct import atomic, u32, layout_of
+    >>> layout_of(atomic[u32]).size
+    4
+    """
+
+    __slots__ = ()
+
+    def __class_getitem__(cls, component: Any) -> Any:
+        made = _ATOMICS.get(component) if isinstance(component, type) else None
+        if made is None:
+            raise LayoutError.of("atomic-type", current=_spell(component), where=f"atomic[{_spell(component)}]")
+        return made
+
+
+_ATOMICS: dict[Any, Any] = {c: _plain(layouts.atomic(c.__name__), __component__=c) for c in (u32, i32)}
+_ARRAYS: weakref.WeakValueDictionary[tuple[Any, int | None], Any] = weakref.WeakValueDictionary()
+
+
+class array(Plain):
+    """``array[T, N]``: N elements at T's stride; ``array[T]``: as many as the buffer holds.
+
+    WGSL §6.2.9. A runtime-sized array is a type of its own or the last member of a struct. The element
+    must have a fixed footprint. ``array[T, Literal[8]]`` means the same and suits type checkers.
+    Raises LayoutError for a count or an element that WGSL refuses.
+
+    >>> from gpustruct import array, vec3f, layout_of
+    >>> layout_of(array[vec3f, 8]).size, layout_of(array[vec3f]).stride
+    (128, 16)
+    """
+
+    __slots__ = ()
+
+    def __class_getitem__(cls, parameters: Any) -> Any:
+        element, *rest = parameters if isinstance(parameters, tuple) else (parameters,)
+        where = f"array[{', '.join(_spell(p) for p in (element, *rest))}]"
+        if typing.get_origin(element) is Annotated:
+            raise LayoutError.of("attribute-place", current=where, where=where)
+        if len(rest) > 1:
+            raise LayoutError.of("array-count", count=rest, where=where, element=_spell(element))
+        count = _count(rest[0], where, element) if rest else None
+        if not isinstance(element, TypeMeta) or not hasattr(element, "__layout__"):
+            raise LayoutError.of("array-element", current=_spell(element), where=where, way_out=_way_out(element))
+        made = _ARRAYS.get((element, count))
+        if made is None:
+            layout = layouts.array(element.__layout__, count, where)
+            spelling = f"array[{element.__name__}{'' if count is None else f', {count}'}]"
+            made = _plain(layout, spelling, __element__=element)
+            _ARRAYS[element, count] = made
+        return made
+
+
+def _count(count: Any, where: str, element: Any) -> int:
+    if typing.get_origin(count) is Literal:
+        (count,) = typing.get_args(count)
+    try:
+        number = operator.index(count)
+    except TypeError:
+        number = 0
+    if isinstance(count, bool) or not 1 <= number <= layouts.MAX_COUNT:
+        raise LayoutError.of("array-count", count=count, where=where, element=_spell(element))
+    return number
+
+
+class Field:
+    """One member of a Struct class, seen from the class: ``Particle.life.offset``.
+
+    `name`; `type`, the gpustruct class; `offset`, `size` and `align` in bytes, attributes included. On a
+    batch the same attribute is the member's column: a view of the array that was given, broadcast to the
+    batch's shape, or the nested batch.
+
+    >>> from gpustruct import Struct, vec3f, f32
+    >>> class Particle(Struct):
+    ...     position: vec3f
+    ...     life: f32
+    >>> Particle.life.offset, Particle.life.type
+    (12, f32)
+    """
+
+    __slots__ = ("_index", "_member", "_slot", "_struct")
+
+    def __init__(self, struct: str, index: int, slot: Slot, member: Member) -> None:
+        self._struct, self._index, self._slot, self._member = struct, index, slot, member
+
+    @property
+    def name(self) -> str:
+        """The member's name."""
+        return self._member.name
+
+    @property
+    def type(self) -> Any:
+        """The member's type, a gpustruct class."""
+        return self._slot.type
+
+    @property
+    def offset(self) -> int:
+        """Bytes from the start of the struct (WGSL OffsetOfMember)."""
+        return self._member.offset
+
+    @property
+    def size(self) -> int:
+        """Bytes that the member takes, its @size included (WGSL SizeOfMember)."""
+        return self._member.size
+
+    @property
+    def align(self) -> int:
+        """The member's alignment in bytes, its @align included (WGSL AlignOfMember)."""
+        return self._member.align
+
+    def __repr__(self) -> str:
+        facts = f"offset={self.offset}, size={self.size}, align={self.align}"
+        return f"<Field {self._struct}.{self.name}: {self.type.__name__}, {facts}>"
+
+    def __get__(self, batch: Batch | None, owner: Any = None) -> Any:
+        if batch is None:
+            return self
+        return spread(self._slot, batch.__columns__[self._index], batch.__shape__)
+
+    def __set__(self, batch: Batch, value: Any) -> NoReturn:
+        error = SourceError.of("batch-assign", where=f"{self._struct}.{self.name}", name=self.name)
+        raise AttributeError(str(error))
+
+
+class StructMeta(TypeMeta):
+    """Turns a class body of annotations into a type, or raises LayoutError at the class line."""
+
+    def __new__(meta, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> Any:
+        namespace.setdefault("__slots__", ())
+        cls = super().__new__(meta, name, bases, namespace)
+        if bases == (Plain,):
+            return cls
+        frame = options.get("frame") or sys._getframe(1)
+        _finish(cls, name, bases, namespace, {**frame.f_locals, name: cls})
+        return cls
+
+    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> None:
+        super().__init__(name, bases, namespace)
+
+
+def _finish(cls: Any, name: str, bases: tuple[type, ...], namespace: dict[str, Any], scope: dict[str, Any]) -> None:
+    if not names.is_legal(name):
+        raise LayoutError.of("struct-name", name=name)
+    specs = _inherited(name, bases)
+    annotations = inspect.get_annotations(cls)
+    for member_name, annotation in annotations.items():
+        where = f"{name}.{member_name}"
+        if member_name in specs:
+            raise LayoutError.of("member-twice", name=member_name, base=bases[0].__name__, where=where)
+        if not names.is_legal(member_name):
+            suggestion = f"{member_name.strip('_') or 'x'}_"
+            raise LayoutError.of("member-name", name=member_name, where=where, suggestion=suggestion)
+        if member_name in namespace:
+            facts = {"name": member_name, "value": repr(namespace[member_name]), "struct": name}
+            raise LayoutError.of("member-default", where=where, **facts)
+        specs[member_name] = member_spec(_evaluate(annotation, cls, scope, where), where)
+    rows = [(n, type_.__layout__, align_, size_) for n, (type_, align_, size_) in specs.items()]
+    layout = layouts.struct(name, rows)
+    slots = {n: _slot(n, type_) for n, (type_, _, _) in specs.items()}
+    type.__setattr__(cls, "__layout__", layout)
+    type.__setattr__(cls, "__members__", slots)
+    for index, (slot, member) in enumerate(zip(slots.values(), layout.fields, strict=True)):
+        type.__setattr__(cls, slot.name, Field(name, index, slot, member))
+
+
+Spec = tuple[Any, int | None, int | None]
+
+
+def _inherited(name: str, bases: tuple[type, ...]) -> dict[str, Spec]:
+    if len(bases) != 1:
+        spelled = ", ".join(base.__name__ for base in bases)
+        raise LayoutError.of("struct-bases", bases=spelled, where=f"class {name}")
+    base: Any = bases[0]
+    layout: Layout | None = getattr(base, "__layout__", None)
+    if layout is None:
+        return {}
+    if layout.tail is not None:
+        facts = {"base": base.__name__, "member": layout.tail.name}
+        raise LayoutError.of("struct-extends-runtime", where=f"class {name}", **facts)
+    return {
+        member.name: (base.__members__[member.name].type, member.explicit_align, member.explicit_size)
+        for member in layout.fields
+    }
+
+
+def _evaluate(annotation: Any, cls: type, scope: Mapping[str, Any], where: str) -> Any:
+    if not isinstance(annotation, str):
+        return annotation
+    module = sys.modules.get(cls.__module__)
+    try:
+        return eval(annotation, dict(vars(module)) if module else {}, dict(scope))
+    except GpuStructError:
+        raise
+    except Exception as error:
+        raise LayoutError.of("annotation-name", text=annotation, reason=error, where=where) from None
+
+
+def member_spec(annotation: Any, where: str) -> Spec:
+    """A member's (type, @align or None, @size or None) from its annotation; LayoutError if it has none."""
+    marks: tuple[Any, ...] = ()
+    if typing.get_origin(annotation) is Annotated:
+        marks, annotation = annotation.__metadata__, annotation.__origin__
+    if not isinstance(annotation, TypeMeta) or not hasattr(annotation, "__layout__"):
+        raise LayoutError.of("member-type", current=_spell(annotation), where=where, way_out=_way_out(annotation))
+    values: dict[str, int] = {}
+    for mark in marks:
+        if not isinstance(mark, align | size):
+            name = annotation.__name__
+            raise LayoutError.of("attribute-unknown", current=repr(mark), where=where, type=name)
+        kind = type(mark).__name__
+        if kind in values:
+            raise LayoutError.of("attribute-twice", attribute=kind, where=where)
+        if isinstance(mark.value, bool) or not hasattr(type(mark.value), "__index__"):
+            facts = {"value": repr(mark.value), "where": where}
+            raise LayoutError.of(f"{kind}-value", suggestion=max(annotation.__layout__.align, 16), **facts)
+        values[kind] = operator.index(mark.value)
+    return annotation, values.get("align"), values.get("size")
+
+
+def _spell(thing: Any) -> str:
+    return thing.__name__ if isinstance(thing, type) else repr(thing)
+
+
+def _way_out(thing: Any) -> str:
+    if thing is bool:
+        return "use u32: WGSL's bool is not host-shareable"
+    if thing is float or _spell(thing) in ("float64", "double", "f64"):
+        return "use f32"
+    if thing is int or _spell(thing) in ("int64", "uint64", "int8", "uint8", "int16", "uint16"):
+        return "use i32 or u32"
+    if thing in (atomic, array):
+        return f"give it its parameter: {'atomic[u32]' if thing is atomic else 'array[f32, 8]'}"
+    if thing is Struct:
+        return "use a subclass of Struct"
+    return "use f32, f16, i32, u32, vec3f, mat4x4f, atomic[u32], array[f32, 8] or a subclass of Struct"
+
+
+class Struct(Plain, metaclass=StructMeta):
+    """The base of the user's own types: annotate members, get a WGSL struct and batches of it.
+
+    The class carries its layout (`layout_of`), each member a `Field`. An instance is a batch: it holds
+    one column per member by reference, copies nothing, and converts nothing until it is packed. A
+    column's shape is the batch's shape followed by the member's own: ``(n,)`` for a scalar, ``(n, 3)``
+    for vec3f, ``(n, 4, 4)`` for mat4x4f ([row, col]), ``(n, 8, 3)`` for ``array[vec3f, 8]``; leading
+    dimensions broadcast. Raises LayoutError at the class line for what WGSL refuses, SourceError for
+    columns that do not fit. WGSL §6.2.10 (structure types).
+
+    >>> import numpy as np
+    >>> from gpustruct import Struct, vec3f, f32
+    >>> class Particle(Struct):
+    ...     position: vec3f
+    ...     life: f32
+    >>> p = Particle(position=np.zeros((10, 3)), life=1.0)
+    >>> len(p), p[2:5].position.shape
+    (10, (3, 3))
+    """
+
+    __slots__ = ()
+
+
+def make_struct(name: str, members: Mapping[str, Any], module: str = __name__) -> Any:
+    """A Struct class from a mapping of member names to types, Annotated or not.
+
+    >>> make_struct("Pair", {"a": f32, "b": vec3f}).b.offset
+    16
+    """
+    namespace = {"__annotations__": dict(members), "__module__": module, "__qualname__": name}
+    return StructMeta(name, (Struct,), namespace)
+
+
+def layout_of(type_: Any) -> Layout:
+    """The layout of a type: sizes, offsets, padding, binding sizes, uniform rules.
+
+    Nothing is computed here: a class has its layout since it was made. Raises LayoutError for anything
+    but a gpustruct type or a batch. WGSL §14.4.
+
+    >>> from gpustruct import vec3f, layout_of
+    >>> layout_of(vec3f).align, layout_of(vec3f).size, layout_of(vec3f).stride
+    (16, 12, 16)
+    """
+    cls = type(type_) if isinstance(type_, Batch) else type_
+    layout = getattr(cls, "__layout__", None)
+    if not isinstance(layout, Layout):
+        raise LayoutError.of("not-a-type", current=_spell(type_))
+    return layout
+
+
+def attributed(type_: Any, member: Member) -> Any:
+    """The annotation that makes `member` again: `type_` with the attributes it was written with."""
+    if member.explicit_align is not None:
+        type_ = Annotated[type_, align(member.explicit_align)]
+    if member.explicit_size is not None:
+        type_ = Annotated[type_, size(member.explicit_size)]
+    return type_
+
+
+def _importable(cls: type) -> bool:
+    found: Any = sys.modules.get(cls.__module__)
+    for part in cls.__qualname__.split("."):
+        found = getattr(found, part, None)
+    return found is cls
+
+
+def _reduce_type(cls: Any) -> Any:
+    if hasattr(cls, "__component__"):
+        return operator.getitem, (atomic, cls.__component__)
+    if hasattr(cls, "__element__"):
+        count = cls.__layout__.count
+        return operator.getitem, (array, cls.__element__ if count is None else (cls.__element__, count))
+    if _importable(cls) or not issubclass(cls, Struct):
+        return cls.__qualname__
+    members = {m.name: attributed(cls.__members__[m.name].type, m) for m in cls.__layout__.fields}
+    return make_struct, (cls.__name__, members, cls.__module__)
+
+
+copyreg.pickle(TypeMeta, _reduce_type)  # type: ignore[arg-type]
+copyreg.pickle(StructMeta, _reduce_type)  # type: ignore[arg-type]
