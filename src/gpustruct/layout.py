@@ -308,17 +308,27 @@ class Layout:
     # How it shows itself.
 
     def rows_of_table(self) -> Iterator[tuple[str, str, str, str, str]]:
-        """The offset table: (offset, size, align, type, name), a padding row for each gap."""
-        yield from _table_rows(self, 0, "", ())
+        """The offset table: (offset, size, align, type, name), a padding row for each gap.
+
+        Nested structs are unfolded, an array of structs at its first element. Padding inside a type, behind
+        the columns of a matrix or the elements of an array, has a row without an offset.
+
+        >>> from gpustruct import mat2x3f, layout_of
+        >>> [row[4] for row in layout_of(mat2x3f).rows_of_table()]
+        ['(value)', '(padding inside)']
+        """
+        yield from _table_rows(self, 0, "")
 
     def __str__(self) -> str:
-        heading = ("offset", "size", "align", "type", "name")
-        rows = list(self.rows_of_table())
-        lines = [self.summary(), table.text(heading, rows, (True, True, True, False, False))]
-        return "\n".join(lines)
+        return "\n".join([self.summary(), table.text(HEADING, list(self.rows_of_table()), RIGHT), *self.notes()])
 
     def summary(self) -> str:
-        """One line: name, size, align, stride, and the share of padding."""
+        """One line: name, size, align, stride, and the share of padding.
+
+        >>> from gpustruct import vec3f, layout_of
+        >>> layout_of(vec3f).summary()
+        'vec3f: size 12, align 16, stride 16, no padding'
+        """
         stride = f", stride {self.stride}"
         head = f"{self.name}: size {self.size}, align {self.align}{stride}"
         if self.is_runtime_sized:
@@ -326,34 +336,134 @@ class Layout:
         waste = self.size - self.used
         return f"{head}, padding {waste} bytes ({100 * waste / self.size:.0f} %)" if waste else f"{head}, no padding"
 
+    def notes(self) -> list[str]:
+        """What to know about this type where it is bound: uniform legality, then what backends ask or do wrong.
+
+        >>> from gpustruct import vec3h, layout_of
+        >>> print("\\n".join(layout_of(vec3h).notes()))
+        uniform: legal
+        f16: the shader needs `enable f16;`, the device the feature shader-f16
+        """
+        faults = self.uniform_faults()
+        lines = [f"uniform: {fault}" for fault in faults[:NOTED_FAULTS]] or ["uniform: legal"]
+        if len(faults) > NOTED_FAULTS:
+            lines.append(f"uniform: {len(faults) - NOTED_FAULTS} more of them, in check_uniform()")
+        if any(part.scalar == "f16" for part in _parts(self)):
+            lines.append("f16: the shader needs `enable f16;`, the device the feature shader-f16")
+        if any(part.kind == "atomic" for part in _parts(self)):
+            lines.append("atomic: bind it as var<storage, read_write>")
+        return lines + [f"naga: {note}" for note in self.naga_notes()]
+
+    def naga_notes(self) -> list[str]:
+        """Where naga (wgpu-native, Firefox) places members differently from the specification (gfx-rs/wgpu#4377).
+
+        It does not raise a struct's alignment by its members' @align; repeating it on the outer member does.
+
+        >>> from typing import Annotated
+        >>> from gpustruct import Struct, u32, align, layout_of
+        >>> class Inner(Struct):
+        ...     a: Annotated[u32, align(16)]
+        >>> class Outer(Struct):
+        ...     n: u32
+        ...     inner: Inner
+        >>> print(*layout_of(Outer).naga_notes())
+        Outer.inner starts at 16, naga aligns it to 4 only; write Annotated[Inner, align(16)]
+        """
+        return list(_naga_notes(self, self.name))
+
+    def diff(self, other: object) -> table.Comparison:
+        """This layout against another, a `Layout` or a type: members that moved, changed, came and went.
+
+        The result prints as a table, shows itself in notebooks, and is false where nothing differs; its
+        `rows` are (mark, name, type, offset, size), values as ``before -> after`` where they differ. Raises
+        LayoutError for anything that has no layout.
+
+        >>> from gpustruct import Struct, vec3f, f32, layout_of
+        >>> class A(Struct):
+        ...     life: f32
+        ...     position: vec3f
+        >>> class B(Struct):
+        ...     position: vec3f
+        ...     life: f32
+        >>> print(layout_of(A).diff(B))
+        A -> B: size 32 -> 16, align 16, padding 16 -> 0 bytes
+           name      type   offset   size
+        ~  position  vec3f  16 -> 0    12
+        ~  life      f32    0 -> 12     4
+        """
+        layout = getattr(other, "__layout__", other)
+        if not isinstance(layout, Layout):
+            current = getattr(other, "__name__", None) or repr(other)
+            raise LayoutError.of("not-a-type", current=current)
+        facts = [
+            f"{what} {before}" if before == after else f"{what} {before} -> {after}"
+            for what, before, after in (
+                ("size", self.size, layout.size),
+                ("align", self.align, layout.align),
+                ("padding", self.size - self.used, layout.size - layout.used),
+            )
+        ]
+        title = f"{self.name} -> {layout.name}: {', '.join(facts)} bytes"
+        return table.compare(title, list(self.rows_of_table()), list(layout.rows_of_table()))
+
     def _repr_html_(self) -> str:
         rows = list(self.rows_of_table())
-        heading = ("offset", "size", "align", "type", "name")
-        muted = [row[4] == PADDING for row in rows]
-        return table.html(self.summary(), heading, rows, (True, True, True, False, False), muted)
+        muted = [row[4].startswith(PADDING) for row in rows]
+        return table.html(self.summary(), HEADING, rows, RIGHT, muted, self.notes())
 
 
-PADDING = "(padding)"
+HEADING = ("offset", "size", "align", "type", "name")
+RIGHT = (True, True, True, False, False)
+PADDING = "(padding"
+NOTED_FAULTS = 4
 
 
-def _table_rows(layout: Layout, base: int, prefix: str, seen: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+def _table_rows(layout: Layout, base: int, prefix: str) -> Iterator[tuple[str, str, str, str, str]]:
     if layout.kind != "struct":
-        yield (str(base), str(layout.size), str(layout.align), layout.name, prefix or "(value)")
+        size = "..." if layout.is_runtime_array else str(layout.size)
+        yield (str(base), size, str(layout.align), layout.name, prefix or "(value)")
+        yield from _inside(layout, base, prefix or "(value)")
         return
     gaps = list(layout.padding)
     for member in layout.fields:
         while gaps and gaps[0].offset < member.offset:
             gap = gaps.pop(0)
-            yield (str(base + gap.offset), str(gap.size), "", "", PADDING)
+            yield (str(base + gap.offset), str(gap.size), "", "", f"{PADDING})")
         name = f"{prefix}{member.name}"
         size = "..." if member.layout.is_runtime_array else str(member.size)
         yield (str(base + member.offset), size, str(member.align), member.layout.name, name)
-        core = member.layout.core
-        if core.kind == "struct":
-            inner = name + "[0]" * (_array_depth(member.layout)) + "."
-            yield from _table_rows(core, base + member.offset, inner, (*seen, core.name))
+        yield from _inside(member.layout, base + member.offset, name)
     for gap in gaps:
-        yield (str(base + gap.offset), str(gap.size), "", "", PADDING)
+        yield (str(base + gap.offset), str(gap.size), "", "", f"{PADDING})")
+
+
+def _inside(layout: Layout, base: int, name: str) -> Iterator[tuple[str, str, str, str, str]]:
+    if layout.core.kind == "struct":
+        yield from _table_rows(layout.core, base, f"{name}{'[0]' * _array_depth(layout)}.")
+    elif layout.used < layout.size:
+        yield ("", str(layout.size - layout.used), "", "", f"{PADDING} inside)")
+
+
+def _parts(layout: Layout) -> Iterator[Layout]:
+    yield layout
+    if layout.element is not None:
+        yield from _parts(layout.element)
+    for member in layout.fields:
+        yield from _parts(member.layout)
+
+
+def _naga_align(layout: Layout) -> int:
+    core = layout.core
+    return max(_naga_align(member.layout) for member in core.fields) if core.fields else core.align
+
+
+def _naga_notes(layout: Layout, where: str) -> Iterator[str]:
+    for member in layout.core.fields:
+        place, seen = f"{where}.{member.name}", member.explicit_align or _naga_align(member.layout)
+        if seen < member.align:
+            remedy = f"write Annotated[{python_name(member.layout)}, align({member.align})]"
+            yield f"{place} starts at {member.offset}, naga aligns it to {seen} only; {remedy}"
+        yield from _naga_notes(member.layout, place)
 
 
 def _array_depth(layout: Layout) -> int:
@@ -371,7 +481,7 @@ def _uniform_faults(layout: Layout, where: str, root: str, standard: bool) -> It
             vec4 = vec4_array(layout)
             yield LayoutError.of("array-stride-uniform", stride=layout.stride, where=where, vec4=vec4, root=root)
         yield from _uniform_faults(element, f"{where}[0]" if element.kind == "struct" else where, root, standard)
-    for member, following in zip(layout.fields, (*layout.fields[1:], None), strict=True):
+    for member, following in zip(layout.fields, (*layout.fields[1:], None), strict=False):
         inner, place = member.layout, f"{where}.{member.name}"
         if inner.kind in ("array", "struct") and not standard:
             required = round_up(16, inner.align)
