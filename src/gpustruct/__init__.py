@@ -1,5 +1,123 @@
-"""gpustruct: the `struct` module for the GPU."""
+"""gpustruct: the `struct` module for the GPU.
+
+A class says what a WGSL struct looks like; gpustruct packs columns of Python data into exactly those
+bytes, and reads them back. `gpustruct.wgsl` reads and writes WGSL text, `gpustruct.gpu` fills wgpu
+buffers; both are imported when they are first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from .errors import BindingError, GpuStructError, LayoutError, SourceError, WgslError
 from .layout import Layout
-from .types import *
+from .types import (
+    Field,
+    Struct,
+    align,
+    array,
+    atomic,
+    f16,
+    f32,
+    i32,
+    layout_of,
+    mat2x2f,
+    mat2x2h,
+    mat2x3f,
+    mat2x3h,
+    mat2x4f,
+    mat2x4h,
+    mat3x2f,
+    mat3x2h,
+    mat3x3f,
+    mat3x3h,
+    mat3x4f,
+    mat3x4h,
+    mat4x2f,
+    mat4x2h,
+    mat4x3f,
+    mat4x3h,
+    mat4x4f,
+    mat4x4h,
+    size,
+    u32,
+    vec2f,
+    vec2h,
+    vec2i,
+    vec2u,
+    vec3f,
+    vec3h,
+    vec3i,
+    vec3u,
+    vec4f,
+    vec4h,
+    vec4i,
+    vec4u,
+)
+
+if TYPE_CHECKING:
+    from . import gpu, wgsl
+
+# The two rooms are no part of `import *`: that would load wgpu and lark.
+__all__ = [
+    "BindingError",
+    "Field",
+    "GpuStructError",
+    "Layout",
+    "LayoutError",
+    "SourceError",
+    "Struct",
+    "WgslError",
+    "align",
+    "array",
+    "atomic",
+    "f16",
+    "f32",
+    "i32",
+    "layout_of",
+    "mat2x2f",
+    "mat2x2h",
+    "mat2x3f",
+    "mat2x3h",
+    "mat2x4f",
+    "mat2x4h",
+    "mat3x2f",
+    "mat3x2h",
+    "mat3x3f",
+    "mat3x3h",
+    "mat3x4f",
+    "mat3x4h",
+    "mat4x2f",
+    "mat4x2h",
+    "mat4x3f",
+    "mat4x3h",
+    "mat4x4f",
+    "mat4x4h",
+    "size",
+    "u32",
+    "vec2f",
+    "vec2h",
+    "vec2i",
+    "vec2u",
+    "vec3f",
+    "vec3h",
+    "vec3i",
+    "vec3u",
+    "vec4f",
+    "vec4h",
+    "vec4i",
+    "vec4u",
+]
+
+_ROOMS = ("gpu", "wgsl")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_ROOMS})
