@@ -142,7 +142,11 @@ class WgslError(GpuStructError):
 
     line: int = 0
     column: int = 0
-    templates = {}
+    templates = {
+        "declare-padding": "padding must be None, 'attributes' or 'members' (current: {padding}) - at declare(..., padding=...); leave it out for the shortest text",
+        "declare-twice": "one name may stand for one struct (current: two different structs named {name}) - at declare(...); rename one of the classes",
+        "declare-hides": "a struct may not hide a predeclared type that the text needs (current: struct {name}) - at declare(...); rename the class",
+    }
 
 
 class BindingError(GpuStructError):

@@ -1,0 +1,135 @@
+"""declare: the WGSL text of gpustruct types, in the order that reads well, the same on every backend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from ..errors import WgslError
+from ..layout import Layout, Member
+from ..types import layout_of
+
+PADDING_FORMS = (None, "attributes", "members")
+
+
+def declare(*types: Any, padding: Literal["attributes", "members"] | None = None) -> str:
+    """The WGSL declarations of `types` and of every struct that they contain, inner ones first.
+
+    ``enable f16;`` stands first where a type needs it. An @align of an inner struct is repeated on
+    each member that holds it: WGSL says that this changes nothing, and backends that do not propagate
+    it (naga) then agree. `padding="attributes"` writes every gap as @size on the member before it;
+    `padding="members"` fills every gap with members named ``pad0``, ``pad1`` …; both keep all offsets.
+    A type that is no struct adds only the structs inside it.
+
+    Raises WgslError where two different structs share a name, or where a struct's name hides a
+    predeclared type that the text needs. WGSL §6.2.10 (structure types), §4.1.1 (enable).
+
+    >>> from typing import Annotated
+    >>> from gpustruct import Struct, vec3f, f32, align, wgsl
+    >>> class Light(Struct):
+    ...     position: vec3f
+    ...     intensity: Annotated[f32, align(16)]
+    >>> print(wgsl.declare(Light))
+    struct Light {
+      position: vec3f,
+      @align(16) intensity: f32,
+    }
+    <BLANKLINE>
+    """
+    if padding not in PADDING_FORMS:
+        raise WgslError.of("declare-padding", padding=repr(padding))
+    texts: dict[str, str] = {}
+    seen: set[int] = set()
+    used = {"u32", "vec4u", "f16", "array"} if padding == "members" else set[str]()
+    uses_f16 = False
+    for layout in (struct for type_ in types for struct in _structs(layout_of(type_), seen)):
+        text = _struct_text(layout, padding)
+        if texts.setdefault(layout.name, text) != text:
+            raise WgslError.of("declare-twice", name=layout.name)
+        used.update(word for member in layout.fields for word in _predeclared(member))
+        uses_f16 |= any(member.layout.core.scalar == "f16" for member in layout.fields)
+    _refuse_hidden(texts, used)
+    return "\n".join(["enable f16;\n"] * uses_f16 + list(texts.values()))
+
+
+def _structs(layout: Layout, seen: set[int]) -> Iterator[Layout]:
+    """Every struct inside `layout` that `seen` does not hold yet, the inner ones first."""
+    core = layout.core
+    if core.kind == "struct" and id(core) not in seen:
+        seen.add(id(core))
+        for member in core.fields:
+            yield from _structs(member.layout, seen)
+        yield core
+
+
+def _struct_text(layout: Layout, padding: str | None) -> str:
+    lines = _padded_lines(layout) if padding == "members" else _member_lines(layout, padding == "attributes")
+    return "".join((f"struct {layout.name} {{\n", *(f"  {line},\n" for line in lines), "}\n"))
+
+
+def _member_lines(layout: Layout, explicit: bool) -> Iterator[str]:
+    ends = [member.offset for member in layout.fields[1:]] + [layout.size]
+    for member, end in zip(layout.fields, ends, strict=True):
+        size = member.explicit_size
+        if explicit and not member.layout.is_runtime_array and end - member.offset > member.size:
+            size = end - member.offset
+        yield _align(member) + ("" if size is None else f"@size({size}) ") + f"{member.name}: {member.type}"
+
+
+def _padded_lines(layout: Layout) -> Iterator[str]:
+    taken = {member.name for member in layout.fields}
+    fresh = (name for name in (f"pad{i}" for i in range(layout.size + len(taken))) if name not in taken)
+    gaps = list(layout.padding)
+    for member in layout.fields:
+        while gaps and gaps[0].offset < member.offset:
+            gap = gaps.pop(0)
+            yield from (f"{next(fresh)}: {type_}" for type_ in _filling(gap.offset, gap.size))
+        yield f"{_align(member)}{member.name}: {member.type}"
+    for gap in gaps:
+        yield from (f"{next(fresh)}: {type_}" for type_ in _filling(gap.offset, gap.size))
+
+
+def _filling(offset: int, size: int) -> Iterator[str]:
+    # Scalars up to the next multiple of 16, then vectors: an array of scalars would be illegal in uniform.
+    if size >= 2 and offset % 4:
+        yield "f16"
+        offset, size = offset + 2, size - 2
+    while size >= 4 and (offset % 16 or size < 16):
+        yield "u32"
+        offset, size = offset + 4, size - 4
+    if size >= 16:
+        yield "vec4u" if size < 32 else f"array<vec4u, {size // 16}>"
+        yield from _filling(offset + size // 16 * 16, size % 16)
+    elif size >= 2:
+        yield "f16"
+
+
+def _align(member: Member) -> str:
+    if member.explicit_align is not None or _unpropagated(member.layout) < member.layout.align:
+        return f"@align({member.align}) "
+    return ""
+
+
+def _unpropagated(layout: Layout) -> int:
+    """The alignment of `layout` to a backend that keeps @align from the enclosing struct (naga)."""
+    core = layout.core
+    if core.kind != "struct":
+        return layout.align
+    return max(_unpropagated(member.layout) for member in core.fields)
+
+
+def _refuse_hidden(texts: dict[str, str], used: set[str]) -> None:
+    for name in texts:
+        if name in used:
+            raise WgslError.of("declare-hides", name=name)
+
+
+def _predeclared(member: Member) -> Iterator[str]:
+    """The predeclared type names that the text of `member` needs."""
+    layout = member.layout
+    if layout.element is not None:
+        yield "array"
+    if layout.core.kind == "atomic":
+        yield from ("atomic", layout.core.scalar)
+    elif layout.core.kind != "struct":
+        yield layout.core.name
