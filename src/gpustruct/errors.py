@@ -164,7 +164,7 @@ class BindingError(GpuStructError):
     """
 
     templates = {
-        "length-representable": "arrayLength can be {rule} for {type} (current: {n}) - at {where}; bind {nearest} records, or pass the count in a member or a uniform of its own",
+        "length-representable": "arrayLength can be {lengths} for {type} (current: {n}) - at {where}; bind {nearest} records, or pass the count in a member or a uniform of its own",
         "length-value": "a number of records must be a whole number, 1 or more (current: {n}) - at {where}; bind at least one record, or none of the buffer",
         "buffer-type": "{function} takes a wgpu buffer (current: {current}) - at {function}(...); make one with device.create_buffer(...)",
         "buffer-usage": "the buffer needs usage {usage} (current: {current}) - at {function}(...); create it with usage=wgpu.BufferUsage.{usage} | ...",

@@ -33,6 +33,18 @@ def round_up(multiple: int, value: int) -> int:
     return -(-value // multiple) * multiple
 
 
+def whole_number(value: object) -> int:
+    """`value` as an int; 0, which no count or size may be, for what is no whole number.
+
+    >>> whole_number(3), whole_number(1.5), whole_number(True)
+    (3, 0, 0)
+    """
+    try:
+        return 0 if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        return 0
+
+
 class Padding(NamedTuple):
     """A gap that nobody wrote: `size` bytes at `offset`, both from the start of the struct."""
 
@@ -206,11 +218,8 @@ class Layout:
         return self.size if self.is_runtime_sized else self.record_stride
 
     def _check_count(self, n: object) -> int:
-        try:
-            count = operator.index(n)  # type: ignore[arg-type]
-        except TypeError:
-            count = 0
-        if count < 1 or isinstance(n, bool):
+        count = whole_number(n)
+        if count < 1:
             raise BindingError.of("length-value", n=n, where=f"{self.name}.binding_size")
         return count
 
@@ -225,7 +234,8 @@ class Layout:
         >>> layout_of(array[f16]).representable(3), layout_of(array[f16]).representable(4)
         (False, True)
         """
-        return n >= 1 and self.length(self._binding_bytes(n)) == n
+        count = whole_number(n)
+        return count >= 1 and self.length(self._binding_bytes(count)) == count
 
     def _binding_bytes(self, n: int) -> int:
         bytes_needed = self.header + self.array_stride * n
@@ -254,27 +264,27 @@ class Layout:
         count = self._check_count(n)
         if self.representable(count):
             return self._binding_bytes(count)
-        smallest = next(k for k in range(1, 17 + self._smallest_binding()) if self.representable(k))
+        # Every length below this one shares its binding size, the smallest there is.
+        smallest = self.length(round_up(4, self._smallest_binding()))
         parity = "" if self.array_stride != 2 else "an even number, " if self.header % 4 == 0 else "an odd number, "
-        rule = f"{parity}{smallest} or more"
-        nearest = next(k for k in range(max(count, smallest), count + smallest + 17) if self.representable(k))
-        raise BindingError.of(
-            "length-representable", rule=rule, type=self.name, n=count, where=f"{self.name}.binding_size", nearest=nearest
-        )
+        facts = {"lengths": f"{parity}{smallest} or more", "nearest": max(smallest, count + 1)}
+        where = f"{self.name}.binding_size"
+        raise BindingError.of("length-representable", type=self.name, n=count, where=where, **facts)
 
     def length(self, binding_size: int) -> int:
         """The ``arrayLength`` that a shader sees in a binding of so many bytes.
 
-        floor((binding_size - header) / stride). Raises LayoutError below `min_binding_size`, which no
-        device accepts. WGSL §17.4.1.
+        floor((binding_size - header) / stride). Raises LayoutError below the smallest binding of the
+        runtime-sized array, or of one record, which no device accepts. WGSL §17.4.1.
 
         >>> from gpustruct import array, vec3f, layout_of
         >>> layout_of(array[vec3f]).length(4096)
         256
         """
-        if isinstance(binding_size, bool) or binding_size < self.size:
-            raise LayoutError.of("length-size", minimum=self.size, size=binding_size, where=f"{self.name}.length")
-        return (int(binding_size) - self.header) // self.array_stride
+        size, minimum = whole_number(binding_size), self._smallest_binding()
+        if size < minimum:
+            raise LayoutError.of("length-size", minimum=minimum, size=binding_size, where=f"{self.name}.length")
+        return (size - self.header) // self.array_stride
 
     # Uniform address space (WGSL §14.4.4, "Address Space Layout Constraints").
 
@@ -329,12 +339,17 @@ class Layout:
         >>> layout_of(vec3f).summary()
         'vec3f: size 12, align 16, stride 16, no padding'
         """
-        stride = f", stride {self.stride}"
-        head = f"{self.name}: size {self.size}, align {self.align}{stride}"
+        facts = f"align {self.align}, stride {self.stride}"
         if self.is_runtime_sized:
-            head = f"{self.name}: header {self.header}, align {self.align}{stride}, runtime-sized"
-        waste = self.size - self.used
-        return f"{head}, padding {waste} bytes ({100 * waste / self.size:.0f} %)" if waste else f"{head}, no padding"
+            tail = (self.fields[-1].layout if self.fields else self).element
+            assert tail is not None
+            head = self.header - sum(member.layout.used for member in self.fields[:-1])
+            each = self.stride - tail.used
+            waste = f"padding {head} bytes in the header, {each} an element" if head or each else "no padding"
+            return f"{self.name}: header {self.header}, {facts}, runtime-sized, {waste}"
+        unused = self.size - self.used
+        waste = f"padding {unused} bytes ({100 * unused / self.size:.0f} %)" if unused else "no padding"
+        return f"{self.name}: size {self.size}, {facts}, {waste}"
 
     def notes(self) -> list[str]:
         """What to know about this type where it is bound: uniform legality, then what backends ask or do wrong.
@@ -345,6 +360,8 @@ class Layout:
         f16: the shader needs `enable f16;`, the device the feature shader-f16
         """
         faults = self.uniform_faults()
+        if self.is_runtime_sized:
+            faults = [fault for fault in faults if fault.rule == "runtime-uniform"]
         lines = [f"uniform: {fault}" for fault in faults[:NOTED_FAULTS]] or ["uniform: legal"]
         if len(faults) > NOTED_FAULTS:
             lines.append(f"uniform: {len(faults) - NOTED_FAULTS} more of them, in check_uniform()")
@@ -433,7 +450,7 @@ def _table_rows(layout: Layout, base: int, prefix: str) -> Iterator[tuple[str, s
         size = "..." if member.layout.is_runtime_array else str(member.size)
         yield (str(base + member.offset), size, str(member.align), member.layout.name, name)
         yield from _inside(member.layout, base + member.offset, name)
-    for gap in gaps:
+    for gap in gaps if layout.tail is None else ():
         yield (str(base + gap.offset), str(gap.size), "", "", f"{PADDING})")
 
 
