@@ -1,0 +1,90 @@
+"""Read by pyright only: each reveal_type must say what its comment says. See test_types.py."""
+
+from typing import Annotated, Literal, reveal_type
+
+import numpy as np
+from gpustruct import Field, Layout, Struct, align, array, atomic, f32, layout_of, mat4x4f, size, u32, vec3f, vec4f
+
+
+class Camera(Struct):
+    view: mat4x4f
+    position: Annotated[vec3f, align(32)]
+
+
+class Light(Struct):
+    color: vec4f
+    radius: Annotated[f32, size(16)]
+
+
+class Scene(Struct):
+    camera: Camera
+    count: atomic[u32]
+    weights: array[f32, Literal[8]]
+    lights: array[Light, Literal[4]]
+    grid: array[array[Light, Literal[2]], Literal[3]]
+
+
+class Lights(Struct):
+    ambient: vec3f
+    lights: array[Light]
+
+
+class Sun(Light):
+    heat: f32
+
+
+light = Light(color=(1, 1, 1, 1), radius=np.ones(10))
+reveal_type(light)  # Light
+reveal_type(light.color)  # NDArray[Any]
+reveal_type(light[2:5])  # Light
+reveal_type(len(light))  # int
+reveal_type(next(iter(light)))  # Light
+reveal_type(Light.color)  # Field
+reveal_type(Light.color.offset)  # int
+reveal_type(Light.color.size)  # int
+reveal_type(Light.color.name)  # str
+reveal_type(Light.__layout__)  # Layout
+reveal_type(layout_of(Light))  # Layout
+reveal_type(layout_of(light).padding[0].size)  # int
+
+scene = Scene(
+    camera={"view": np.eye(4), "position": [0, 0, 1]},
+    count=[1, 2, 3],
+    weights=np.zeros((3, 8)),
+    lights=Light(color=np.ones((3, 4, 4)), radius=1.0),
+    grid=Light(color=np.ones((3, 3, 2, 4)), radius=1.0),
+)
+reveal_type(scene.camera)  # Camera
+reveal_type(scene.camera.position)  # NDArray[Any]
+reveal_type(scene.count)  # NDArray[Any]
+reveal_type(scene.weights)  # NDArray[Any]
+reveal_type(scene.lights)  # Light
+reveal_type(scene.lights.radius)  # NDArray[Any]
+reveal_type(scene.grid)  # Light
+reveal_type(Scene.camera)  # Field
+reveal_type(Scene.lights)  # Field
+
+lights = Lights(ambient=(0, 0, 0), lights=light)
+reveal_type(lights.lights)  # Light
+reveal_type(lights.lights.color)  # NDArray[Any]
+
+sun = Sun(color=(1, 1, 1, 1), radius=1.0, heat=2.0)
+reveal_type(sun.color)  # NDArray[Any]
+reveal_type(sun)  # Sun
+
+reveal_type(vec3f(np.ones((2, 3))))  # vec3f
+reveal_type(vec3f(np.ones((2, 3)))[0])  # vec3f
+reveal_type(array[f32, Literal[4]](np.ones(4)))  # array[f32, Literal[4]]
+
+field: Field = Light.radius
+layout: Layout = layout_of(Scene)
+
+# What must not pass.
+Light(color=(1, 1, 1, 1))  # error: Argument missing for parameter "radius"
+Light((1, 1, 1, 1), 1.0)  # error: Expected 0 positional arguments
+Light(color=(1, 1, 1, 1), radius=1.0, size=3)  # error: No parameter named "size"
+Light(color=Camera, radius=1.0)  # error: Argument of type "type[Camera]"
+Scene(camera=light, count=1, weights=1, lights=light, grid=light)  # error: Argument of type "Light"
+light.colour  # error: Cannot access attribute "colour"
+Light.color.offsets  # error: Cannot access attribute "offsets"
+light.color = np.ones(4)  # error: Cannot assign to attribute "color"
