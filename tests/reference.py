@@ -7,6 +7,7 @@ slow and plain on purpose.
     layout(cls)                  align, size, stride; header (offset of a runtime-sized tail) and the tail's stride
     leaves(cls, count=1)         {".m0[1][2]": (byte offset, "f32"), ...} of one record, matrices as [column][row]
     pack(batch, stride=None)     the bytes of every record, in C order, padding zero
+    uniform_legal(cls)           whether the type may be in the uniform address space
     unpack(cls, data, ...)       nested dict of numpy arrays (one array for a type that is no struct)
     difference(cls, got, want)   the first leaf or padding byte that differs, or None; any NaN equals any NaN
 
@@ -146,6 +147,34 @@ def placed(record: Record) -> Iterator[tuple[str, Any, int, int, int]]:
 def layout(cls: Any) -> Measure:
     """Align, size and stride of a class; for a runtime-sized one its header and its tail's stride."""
     return measure(describe(cls))
+
+
+def uniform_legal(cls: Any) -> bool:
+    """Whether a variable of this type may be in `uniform` (WGSL 14.4.4 and 7.3), read word by word."""
+    return legal_inside_uniform(describe(cls)) and "atomic" not in spelled(cls)
+
+
+def legal_inside_uniform(kind: Any) -> bool:
+    if isinstance(kind, Array):
+        return kind.count is not None and measure(kind.element).stride % 16 == 0 and legal_inside_uniform(kind.element)
+    if isinstance(kind, Record):
+        members = list(placed(kind))
+        for i, (_, inner, offset, _, _) in enumerate(members):
+            own = measure(inner)
+            if isinstance(inner, Array | Record) and offset % up(16, own.align):
+                return False
+            if isinstance(inner, Record) and i + 1 < len(members) and members[i + 1][2] - offset < up(16, own.size):
+                return False
+            if not legal_inside_uniform(inner):
+                return False
+    return True
+
+
+def spelled(cls: Any) -> str:
+    """The names of all types inside a class, in one text."""
+    inner = [cls.__element__] if hasattr(cls, "__element__") else []
+    inner += [slot.type for name, slot in cls.__members__.items() if name]
+    return " ".join([cls.__name__, *map(spelled, inner)])
 
 
 def scalars(kind: Any, path: str, offset: int, count: int) -> Iterator[tuple[str, int, str]]:

@@ -1,0 +1,471 @@
+"""The four rules, the sizes of bindings and the uniform rules: by hand, by brute force, and against the oracle."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import pytest
+import reference
+import strategies
+from gpustruct import (
+    BindingError,
+    LayoutError,
+    Struct,
+    align,
+    array,
+    atomic,
+    f16,
+    f32,
+    i32,
+    layout_of,
+    mat2x2f,
+    mat2x3h,
+    mat3x3f,
+    mat4x2h,
+    mat4x4f,
+    size,
+    types,
+    u32,
+    vec2f,
+    vec3f,
+    vec3h,
+    vec4f,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+
+# WGSL 14.4.1, the table of alignments and sizes.
+PLAIN = {
+    **{name: (4, 4) for name in ("f32", "i32", "u32")},
+    **{f"vec{n}{c}": ({2: 8, 3: 16, 4: 16}[n], 4 * n) for n in (2, 3, 4) for c in "fiu"},
+    "f16": (2, 2),
+    "vec2h": (4, 4),
+    "vec3h": (8, 6),
+    "vec4h": (8, 8),
+    "mat2x2f": (8, 16),
+    "mat3x2f": (8, 24),
+    "mat4x2f": (8, 32),
+    "mat2x3f": (16, 32),
+    "mat3x3f": (16, 48),
+    "mat4x3f": (16, 64),
+    "mat2x4f": (16, 32),
+    "mat3x4f": (16, 48),
+    "mat4x4f": (16, 64),
+    "mat2x2h": (4, 8),
+    "mat3x2h": (4, 12),
+    "mat4x2h": (4, 16),
+    "mat2x3h": (8, 16),
+    "mat3x3h": (8, 24),
+    "mat4x3h": (8, 32),
+    "mat2x4h": (8, 16),
+    "mat3x4h": (8, 24),
+    "mat4x4h": (8, 32),
+}
+
+
+def test_the_table_is_complete() -> None:
+    assert PLAIN.keys() == types.PLAIN_TYPES.keys()
+    assert len([name for name in PLAIN if name.startswith("mat")]) == 18
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_align_and_size_of_plain_types(name: str) -> None:
+    layout = layout_of(types.PLAIN_TYPES[name])
+    assert (layout.align, layout.size) == PLAIN[name]
+    assert layout.min_binding_size == layout.size
+    assert layout.stride == reference.up(layout.align, layout.size)
+
+
+def test_atomics_are_as_large_as_what_they_hold() -> None:
+    assert (layout_of(atomic[u32]).align, layout_of(atomic[i32]).size) == (4, 4)
+
+
+# The seeds: structs that people got wrong, with the numbers that hold.
+
+
+class Camera(Struct):
+    view: mat4x4f
+    projection: mat4x4f
+    inverse: mat4x4f
+    position: vec3f
+    time: f32
+
+
+class CameraTimeFirst(Struct):
+    view: mat4x4f
+    projection: mat4x4f
+    inverse: mat4x4f
+    time: f32
+    position: vec3f
+
+
+class A(Struct):
+    v: vec3f
+    w: f32
+
+
+class B(Struct):
+    v: vec3f
+    w: vec3f
+
+
+class Light(Struct):
+    position: vec3f
+    intensity: f32
+    color: vec3f
+    radius: f32
+
+
+class Scene(Struct):
+    ambient: vec4f
+    num_lights: u32
+    lights: array[Light, 8]
+
+
+class AlignedB(Struct):
+    a: f32
+    b: Annotated[f32, align(16)]
+
+
+class SizedV(Struct):
+    v: Annotated[vec3f, size(16)]
+    f: f32
+
+
+class MaterialBad(Struct):
+    roughness: f32
+    albedo: vec4f
+    metallic: f32
+    emission: vec3f
+    ior: f32
+    alpha: f32
+
+
+class MaterialGood(Struct):
+    albedo: vec4f
+    emission: vec3f
+    roughness: f32
+    metallic: f32
+    ior: f32
+    alpha: f32
+
+
+class VelocityMass(Struct):
+    velocity: vec3f
+    mass: f32
+
+
+class MassVelocity(Struct):
+    mass: f32
+    velocity: vec3f
+
+
+class SceneParams(Struct):
+    view: mat4x4f
+    ambient: vec3f
+    light_count: u32
+
+
+class Member(Struct):
+    id: u32
+    position: vec3f
+
+
+class MyUniforms(Struct):
+    velocity: vec3f
+    num_active: u32
+    members: array[Member, 16]
+
+
+class Params(Struct):
+    gravity: vec3f
+    dt: f32
+    alive: u32
+
+
+class Weights(Struct):
+    values: array[f32, 64]
+
+
+class Particle(Struct):
+    position: vec3f
+    life: f32
+    velocity: vec3f
+
+
+class System(Struct):
+    gravity: vec3f
+    dt: f32
+    particles: array[Particle]
+
+
+SEEDS: list[tuple[Any, int, dict[str, int]]] = [
+    (Camera, 208, {"position": 192, "time": 204}),
+    (CameraTimeFirst, 224, {"time": 192, "position": 208}),
+    (A, 16, {"w": 12}),
+    (B, 32, {"w": 16}),
+    (Light, 32, {"position": 0, "intensity": 12, "color": 16, "radius": 28}),
+    (Scene, 288, {"lights": 32}),
+    (AlignedB, 32, {"b": 16}),
+    (SizedV, 32, {"f": 16}),
+    (MaterialBad, 80, {}),
+    (MaterialGood, 48, {}),
+    (VelocityMass, 16, {}),
+    (MassVelocity, 32, {}),
+    (SceneParams, 80, {"light_count": 76}),
+    (Member, 32, {}),
+    (MyUniforms, 528, {"members": 16}),
+    (Params, 32, {}),
+    (Weights, 256, {}),
+]
+
+
+@pytest.mark.parametrize(("cls", "bytes_", "offsets"), SEEDS, ids=lambda value: getattr(value, "__name__", ""))
+def test_seeds(cls: Any, bytes_: int, offsets: dict[str, int]) -> None:
+    assert layout_of(cls).size == layout_of(cls).stride == bytes_
+    assert {name: getattr(cls, name).offset for name in offsets} == offsets
+
+
+def test_struct_alignment_follows_an_attribute() -> None:
+    assert layout_of(AlignedB).align == 16
+
+
+def test_array_of_vec3f_has_stride_16() -> None:
+    assert layout_of(array[vec3f]).stride == 16
+    assert layout_of(array[vec3f, 5]).size == 80
+
+
+def test_system_with_a_runtime_tail() -> None:
+    layout = layout_of(System)
+    assert (layout.header, layout.align, layout.stride) == (16, 16, 32)
+    for n in (1, 2, 1000, 10**9):
+        assert layout.binding_size(n) == 16 + 32 * n
+        assert layout.length(16 + 32 * n) == n
+
+
+def test_padding_is_every_gap_at_this_depth() -> None:
+    assert layout_of(MassVelocity).padding == ((4, 12), (28, 4))
+    assert layout_of(SizedV).padding == ((12, 4), (20, 12))
+    assert layout_of(VelocityMass).padding == ()
+    assert layout_of(mat3x3f).used == 36
+    assert [(m.name, m.offset, m.size, m.align, m.type) for m in layout_of(AlignedB).fields] == [
+        ("a", 0, 4, 4, "f32"),
+        ("b", 16, 4, 16, "f32"),
+    ]
+
+
+def test_a_batch_has_the_layout_of_its_type() -> None:
+    assert layout_of(vec3f([1, 2, 3])) is layout_of(vec3f)
+
+
+# Binding sizes: the floor formula, by brute force over every size that a buffer binding may have.
+
+
+class HeaderBelowMinimum(Struct):
+    head: vec4f
+    values: array[f32]
+
+
+class HalfTail(Struct):
+    head: f16
+    values: array[f16]
+
+
+class HalfTailEven(Struct):
+    head: u32
+    values: array[f16]
+
+
+class BytesTail(Struct):
+    head: f16
+    values: array[array[f16, 3]]
+
+
+class WideAlign(Struct):
+    head: Annotated[f32, align(64)]
+    values: array[vec2f]
+
+
+RUNTIME = [
+    *[System, HeaderBelowMinimum, HalfTail, HalfTailEven, BytesTail, WideAlign],
+    *[array[f16], array[f32], array[vec3f], array[vec3h], array[array[f16, 3]], array[mat2x3h], array[Light]],
+]
+
+
+def lengths_by_brute_force(cls: Any, up_to: int) -> dict[int, int]:
+    """arrayLength -> the smallest legal binding that gives it. WebGPU: a multiple of 4, minBindingSize or more."""
+    kind = reference.layout(cls)
+    step = kind.tail_stride
+    found: dict[int, int] = {}
+    for size_ in range(0, up_to + 1, 4):
+        if size_ >= kind.size:
+            found.setdefault((size_ - kind.header) // step, size_)
+    return found
+
+
+@pytest.mark.parametrize("cls", RUNTIME, ids=lambda cls: cls.__name__)
+def test_binding_sizes_against_the_floor_formula(cls: Any) -> None:
+    layout = layout_of(cls)
+    assert layout.min_binding_size == reference.layout(cls).size
+    found = lengths_by_brute_force(cls, 40 * layout.stride + 300)
+    for n in range(1, 40):
+        assert layout.representable(n) == (n in found)
+        if n in found:
+            assert layout.binding_size(n) == found[n]
+            assert layout.length(found[n]) == n
+        else:
+            with pytest.raises(BindingError) as caught:
+                layout.binding_size(n)
+            nearest = next(k for k in range(n, 10_000) if k in found)
+            assert caught.value.rule == "length-representable"
+            assert f"bind {nearest} records" in str(caught.value)
+
+
+@given(strategies.structs(tail=True), st.integers(1, 100))
+def test_binding_sizes_of_random_structs(cls: Any, n: int) -> None:
+    layout, kind = layout_of(cls), reference.layout(cls)
+    assert (layout.header, layout.stride, layout.min_binding_size) == (kind.header, kind.tail_stride, kind.size)
+    found = lengths_by_brute_force(cls, kind.header + kind.tail_stride * n + kind.size + 8)
+    assert layout.representable(n) == (n in found)
+    if n in found:
+        assert layout.binding_size(n) == found[n]
+
+
+def test_the_three_exceptions() -> None:
+    layout = layout_of(HeaderBelowMinimum)
+    assert [layout.representable(n) for n in (0, 1, 3, 4, 5)] == [False, False, False, True, True]
+    assert [layout_of(array[f16]).representable(n) for n in (1, 2, 3, 4)] == [False, True, False, True]
+    assert [layout_of(HalfTail).representable(n) for n in (1, 2, 3, 4)] == [True, False, True, False]
+    assert layout.length(36) == 5
+    assert not layout.representable(0)
+    assert not layout.representable(-1)
+    assert not layout.representable(1.5)  # type: ignore[arg-type]
+
+
+def test_a_huge_alignment_is_answered_at_once() -> None:
+    class Wide(Struct):
+        head: Annotated[f32, align(2**28)]
+        values: array[f32]
+
+    with pytest.raises(BindingError, match="bind 67108863 records"):
+        layout_of(Wide).binding_size(5)
+
+
+def test_records_of_a_type_without_a_tail_are_counted_too() -> None:
+    assert layout_of(Light).binding_size(10) == 320
+    assert layout_of(vec3f).binding_size(3) == 48
+    assert layout_of(vec3f).length(48) == 3
+    assert layout_of(f16).binding_size(4) == 8
+
+
+# Uniform: legal or not as the specification says, and the rule that is named.
+
+
+class Inner(Struct):
+    a: f32
+
+
+class InnerThenMember(Struct):
+    inner: Inner
+    b: f32
+
+
+class InnerThenMemberLegal(Struct):
+    inner: Annotated[Inner, size(16)]
+    b: f32
+
+
+class InnerAtFour(Struct):
+    a: f32
+    inner: Inner
+
+
+class InnerAtSixteen(Struct):
+    a: f32
+    inner: Annotated[Inner, align(16)]
+
+
+class ArrayAtFour(Struct):
+    a: f32
+    grid: array[mat2x2f, 2]
+
+
+class Counter(Struct):
+    n: atomic[u32]
+
+
+class Deep(Struct):
+    outer: array[Weights, 2]
+
+
+UNIFORM: list[tuple[Any, list[str]]] = [
+    (Weights, ["array-stride-uniform"]),
+    (InnerThenMember, ["gap-uniform"]),
+    (InnerThenMemberLegal, []),
+    (InnerAtFour, ["offset-uniform"]),
+    (InnerAtSixteen, []),
+    (ArrayAtFour, ["offset-uniform"]),
+    (Counter, ["atomic-uniform"]),
+    (System, ["runtime-uniform"]),
+    (Deep, ["array-stride-uniform"]),
+    (Camera, []),
+    (Scene, []),
+    (MyUniforms, []),
+    (array[vec3f, 4], []),
+    (array[f32, 4], ["array-stride-uniform"]),
+    (array[mat4x2h, 3], []),
+    (array[vec2f, 4], ["array-stride-uniform"]),
+    (vec3h, []),
+]
+
+
+@pytest.mark.parametrize(("cls", "rules"), UNIFORM, ids=lambda value: getattr(value, "__name__", ""))
+def test_uniform_rules(cls: Any, rules: list[str]) -> None:
+    assert [fault.rule for fault in layout_of(cls).uniform_faults()] == rules
+    assert reference.uniform_legal(cls) is not bool(rules)
+    if rules:
+        with pytest.raises(LayoutError) as caught:
+            layout_of(cls).check_uniform()
+        assert caught.value.rule == rules[0]
+    else:
+        layout_of(cls).check_uniform()
+
+
+@given(strategies.types(max_depth=2))
+def test_uniform_legality_of_random_types(cls: Any) -> None:
+    assert bool(layout_of(cls).uniform_faults()) is not reference.uniform_legal(cls)
+
+
+def test_standard_layout_lifts_all_but_atomics_and_runtime_arrays() -> None:
+    for cls, rules in UNIFORM:
+        kept = [rule for rule in rules if rule in ("atomic-uniform", "runtime-uniform")]
+        assert [fault.rule for fault in layout_of(cls).uniform_faults(standard_layout=True)] == kept
+
+
+def test_weights_names_the_three_ways_out() -> None:
+    with pytest.raises(LayoutError) as caught:
+        layout_of(Weights).check_uniform()
+    assert str(caught.value) == (
+        "array stride must be a multiple of 16 in uniform (current: 4) - at Weights.values; "
+        "use array[vec4f, 16], uniform_safe(Weights), or var<storage>"
+    )
+
+
+@given(strategies.types())
+def test_random_types_against_the_oracle(cls: Any) -> None:
+    layout, kind = layout_of(cls), reference.layout(cls)
+    assert (layout.align, layout.size) == (kind.align, kind.size)
+    assert layout.array_stride == (kind.tail_stride or kind.stride)
+    places = {offset + i for offset, scalar in reference.leaves(cls).values() for i in range(reference.BYTES[scalar])}
+    assert layout.used == len(places)
+    gaps = {gap.offset + i for gap in layout.padding for i in range(gap.size)}
+    assert not gaps & places
+    assert all(0 <= place < layout.size for place in gaps | places)
+
+
+@given(strategies.structs(max_depth=0, tail=False, attributes="anywhere"))
+def test_padding_and_scalars_fill_a_flat_struct(cls: Any) -> None:
+    # Arrays and matrices may have gaps of their own, which are theirs and not this struct's.
+    layout = layout_of(cls)
+    inside = sum(member.layout.size - member.layout.used for member in layout.fields)
+    assert sum(gap.size for gap in layout.padding) + layout.used + inside == layout.size
