@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import BindingError, GpuStructError, LayoutError, SourceError, WgslError
 from .layout import Layout
+from .packing import pack, unpack
 from .types import (
     Field,
     Struct,
@@ -94,8 +95,10 @@ __all__ = [
     "mat4x3h",
     "mat4x4f",
     "mat4x4h",
+    "pack",
     "size",
     "u32",
+    "unpack",
     "vec2f",
     "vec2h",
     "vec2i",
