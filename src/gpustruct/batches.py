@@ -48,12 +48,16 @@ class Batch:
 
     def __init__(self, *values: Any, **columns: Any) -> None:
         cls = type(self)
-        slots = cls.__members__
+        slots: dict[str, Slot] | None = getattr(cls, "__members__", None)
+        if slots is None:
+            raise SourceError.of("batch-abstract", name=cls.__name__)
         if "" in slots:
             if len(values) != 1 or columns:
-                came = ", ".join([*("a column" for _ in values), *columns]) or "nothing"
-                facts = {"missing": "the column", "where": cls.__name__, "came": came}
-                raise SourceError.of("columns-missing", expected=f"{cls.__name__}(column)", **facts)
+                facts = {"where": cls.__name__, "expected": f"{cls.__name__}(column)"}
+                came = ", ".join([*columns, *([f"{len(values)} without a name"] if values else [])])
+                if not came:
+                    raise SourceError.of("columns-missing", missing="the column", came="nothing", **facts)
+                raise SourceError.of("columns-unknown", unknown=came, came=came, **facts)
             columns = {"": values[0]}
         elif values:
             raise SourceError.of(
@@ -84,8 +88,9 @@ class Batch:
         slots = type(self).__members__.values()
         if any(slot.runtime for slot in slots):
             _refuse_index(type(self), index, 0, "index the tail member instead")
+        # The Ellipsis keeps a single scalar a 0-d view of its column.
         columns = tuple(
-            spread(slot, column, shape)[entries] for slot, column in zip(slots, self.__columns__, strict=True)
+            spread(slot, column, shape)[(*entries, ...)] for slot, column in zip(slots, self.__columns__, strict=True)
         )
         probe = np.empty(shape, np.bool_) if not shape else np.broadcast_to(np.False_, shape)
         return _make(type(self), columns, np.shape(probe[entries]))
@@ -203,6 +208,8 @@ def hold(slot: Slot, source: Any, where: str) -> Any:
 def _hold_nested(slot: Slot, source: Any, where: str) -> Batch:
     core: type[Batch] = slot.core
     if isinstance(source, Mapping):
+        if source.keys() != core.__members__.keys():
+            _refuse_names(core, source)
         source = core(**source)
     elif isinstance(source, Batch) and "" in type(source).__members__ and type(source) is slot.type:
         source = source.__columns__[0]
@@ -244,8 +251,13 @@ def as_array(source: Any, slot: Slot, where: str) -> np.ndarray:
         reason = str(error).split(". ")[0]
         way_out = f"give an array of shape {_shape_text(slot)}"
         raise SourceError.of("column-source", current=reason, where=where, way_out=way_out) from error
+    if array.dtype == object and array.ndim == 0:
+        way_out = f"give an array of shape {_shape_text(slot)}"
+        raise SourceError.of("column-source", current=_describe(source), where=where, way_out=way_out)
     if array.dtype == object and _has_missing(array):
-        raise SourceError.of("column-masked", kind=f"{type(source).__name__} with missing values", where=where, way_out=".fillna(0)")
+        way_out = f"{slot.name or 'column'}.fillna(0)" if hasattr(source, "fillna") else "a number in place of None"
+        kind = f"{type(source).__name__} with missing values"
+        raise SourceError.of("column-masked", kind=kind, where=where, way_out=way_out)
     return array.view(np.ndarray)
 
 
@@ -270,7 +282,8 @@ def _refuse_shape(slot: Slot, shape: Shape, where: str) -> None:
             facts = {"inner": slot.inner, "type": slot.type.__name__, "shape": shape, "where": where}
             raise SourceError.of("column-shape", way_out=way_out, **facts)
     way_out = f"give an array of shape {_shape_text(slot)}"
-    facts = {"inner": slot.inner, "type": slot.type.__name__, "shape": shape, "where": where}
+    inner = _shape_text(slot) if slot.runtime else slot.inner
+    facts = {"inner": inner, "type": slot.type.__name__, "shape": shape, "where": where}
     raise SourceError.of("column-shape", way_out=way_out, **facts)
 
 
@@ -297,7 +310,9 @@ def check_dtype(slot: Slot, dtype: np.dtype, where: str) -> None:
         way_out = f"pick a field: {name}[{dtype.names[0]!r}]" if dtype.names else f"give it a number type: {name}.view({numpy_name})"
     else:
         way_out = f"convert it: {name}.astype({numpy_name})"
-    raise SourceError.of("column-dtype", type=target, dtype=dtype.name, where=where, way_out=way_out)
+    spelled = {"U": "text", "S": "bytes", "O": "objects", "V": "records" if dtype.names else "raw bytes"}
+    source = spelled.get(kind, dtype.name)
+    raise SourceError.of("column-dtype", type=target, dtype=source, where=where, way_out=way_out)
 
 
 def _normal_index(cls: type[Batch], index: Any, ndim: int) -> tuple[Any, ...]:

@@ -61,7 +61,7 @@ class LayoutError(GpuStructError):
         "atomic-type": "an atomic must hold i32 or u32 (current: {current}) - at {where}; use atomic[u32] or atomic[i32]",
         "runtime-not-last": "a runtime-sized array must be the last member of its struct (current: member {index} of {count}) - at {where}; move it to the end, or give it a count: array[{element}, N]",
         "runtime-nested": "a struct with a runtime-sized array cannot be a member of another type (current: {current}) - at {where}; bind it as a storage variable of its own, or give the array a count",
-        "align-value": "@align must be a positive power of two (current: {value}) - at {where}; use a power of two such as {suggestion}",
+        "align-value": "@align must be a power of two from 1 to 1073741824 (current: {value}) - at {where}; use a power of two such as {suggestion}",
         "align-multiple": "@align must be a multiple of the type's own alignment, {own} for {type} (current: {value}) - at {where}; use {own} or a larger power of two",
         "size-value": "@size must be a positive whole number below 2147483648 (current: {value}) - at {where}; use a whole number of bytes",
         "size-small": "@size must be at least the type's own size, {own} bytes for {type} (current: {value}) - at {where}; use {own} or more",
@@ -75,7 +75,8 @@ class LayoutError(GpuStructError):
         "atomic-uniform": "an atomic cannot be in uniform (current: {type}) - at {where}; use the plain type, or var<storage, read_write>",
         "runtime-uniform": "a runtime-sized array cannot be in uniform (current: {type}) - at {where}; give it a count: array[{element}, N], or use var<storage>",
         "not-a-type": "layout_of takes a gpustruct type (current: {current}) - at layout_of(...); pass a class such as vec3f, array[f32, 4] or a subclass of Struct",
-        "length-size": "a binding size must be a whole number of at least {minimum} bytes (current: {size}) - at {where}; bind {minimum} bytes or more",
+        "suggest-struct": "suggest takes a struct, whose members have an order (current: {current}) - at suggest(...); pass a subclass of Struct",
+        "length-size": "a binding size must be a whole number of at least {minimum} bytes (current: {size!r}) - at {where}; bind {minimum} bytes or more",
     }
 
 
@@ -107,6 +108,7 @@ class SourceError(GpuStructError):
         "range-float": "a finite value must stay finite in {type} (current: {value}, the largest {type} is {high}) - at {where}; scale or clip the column first: np.clip({name}, -{high}, {high})",
         "tail-batch": "a struct that ends in a runtime-sized array is one record (current: batch shape {shape}) - at {where}; give the header's columns without leading dimensions",
         "tail-shape": "the tail of {type} is one run of records (current: batch shape {shape}) - at {where}; flatten it: one leading dimension",
+        "batch-abstract": "a batch is an instance of a type with a layout (current: {name}) - at {name}(...); use a subclass of Struct, atomic[u32] or array[f32, 8]",
         "batch-type": "{function} takes a batch, an instance of a gpustruct type (current: {current}) - at {function}(...); make one: Particle(position=..., life=...), or vec3f(array)",
         "batch-assign": "a batch's columns stay as they were given (current: assignment to {where}) - at {where}; make a new batch, or write into the array: {name}[...] = value",
         "batch-index": "a batch is indexed over its {ndim} batch dimensions (current: {index}) - at {where}; {way_out}",
@@ -165,7 +167,7 @@ class BindingError(GpuStructError):
 
     templates = {
         "length-representable": "arrayLength can be {lengths} for {type} (current: {n}) - at {where}; bind {nearest} records, or pass the count in a member or a uniform of its own",
-        "length-value": "a number of records must be a whole number, 1 or more (current: {n}) - at {where}; bind at least one record, or none of the buffer",
+        "length-value": "a number of records must be a whole number, 1 or more (current: {n!r}) - at {where}; bind at least one record, or none of the buffer",
         "buffer-type": "{function} takes a wgpu buffer (current: {current}) - at {function}(...); make one with device.create_buffer(...)",
         "buffer-usage": "the buffer needs usage {usage} (current: {current}) - at {function}(...); create it with usage=wgpu.BufferUsage.{usage} | ...",
         "buffer-small": "the buffer must hold {needed} bytes from offset {offset} (current: {size} bytes) - at {function}(...); create a buffer of {total} bytes or write fewer records",

@@ -5,6 +5,7 @@ WGSL §3.7 (keywords), §3.8 (identifiers), §16.1 (keyword summary) and §16.2 
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 KEYWORDS = frozenset(
@@ -61,3 +62,13 @@ def is_legal(name: str) -> bool:
     (True, False, False)
     """
     return is_identifier(name) and not is_reserved(name)
+
+
+def suggest(name: str) -> str:
+    """A legal name that is close to one that is not.
+
+    >>> suggest("target"), suggest("2d"), suggest("a b"), suggest("__x"), suggest("")
+    ('target_', '_2d', 'a_b', 'x', 'x_')
+    """
+    plain = re.sub(r"\W+", "_", name).strip("_")
+    return next((near for near in (plain, f"{plain}_", f"_{plain}") if is_legal(near) and near != "_"), "x_")

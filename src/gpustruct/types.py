@@ -13,7 +13,8 @@ import sys
 import typing
 import weakref
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, NamedTuple, NoReturn
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, NoReturn
 
 from . import layout as layouts
 from . import names
@@ -22,7 +23,27 @@ from .errors import GpuStructError, LayoutError, SourceError
 from .layout import Layout, Member
 
 
-class align(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Attribute:
+    """What stands behind the type in Annotated. Its number is as it was given, and checked with the member.
+
+    Equal only to the same attribute of the same kind of number: `typing` keeps one Annotated for all that
+    compare equal, so align(16), size(16) and align(16.0) must not.
+    """
+
+    value: int
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and repr(other) == repr(self)
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.value!r})"
+
+
+class align(Attribute):
     """``@align(n)``: put a member at a multiple of `value` bytes, and its struct too.
 
     WGSL §12.1 (align). `value` is a power of two and a multiple of the type's own align.
@@ -36,10 +57,10 @@ class align(NamedTuple):
     16
     """
 
-    value: int
+    __slots__ = ()
 
 
-class size(NamedTuple):
+class size(Attribute):
     """``@size(n)``: give a member `value` bytes, at least its type's own.
 
     WGSL §12.10 (size). Not for a runtime-sized array.
@@ -53,7 +74,7 @@ class size(NamedTuple):
     16
     """
 
-    value: int
+    __slots__ = ()
 
 
 class TypeMeta(type):
@@ -158,7 +179,7 @@ class array(Plain):
     __slots__ = ()
 
     def __class_getitem__(cls, parameters: Any) -> Any:
-        element, *rest = parameters if isinstance(parameters, tuple) else (parameters,)
+        element, *rest = parameters if isinstance(parameters, tuple) and parameters else (parameters,)
         where = f"array[{', '.join(_spell(p) for p in (element, *rest))}]"
         if typing.get_origin(element) is Annotated:
             raise LayoutError.of("attribute-place", current=where, where=where)
@@ -177,14 +198,10 @@ class array(Plain):
 
 
 def _count(count: Any, where: str, element: Any) -> int:
-    if typing.get_origin(count) is Literal:
-        (count,) = typing.get_args(count)
-    try:
-        number = operator.index(count)
-    except TypeError:
-        number = 0
-    if isinstance(count, bool) or not 1 <= number <= layouts.MAX_COUNT:
-        raise LayoutError.of("array-count", count=count, where=where, element=_spell(element))
+    literal = typing.get_args(count) if typing.get_origin(count) is Literal else ()
+    number = layouts.whole_number(literal[0] if len(literal) == 1 else count)
+    if not 1 <= number <= layouts.MAX_COUNT:
+        raise LayoutError.of("array-count", count=repr(count), where=where, element=_spell(element))
     return number
 
 
@@ -251,16 +268,23 @@ class StructMeta(TypeMeta):
     """Turns a class body of annotations into a type, or raises LayoutError at the class line."""
 
     def __new__(meta, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> Any:
+        if len(bases) != 1:
+            spelled = ", ".join(base.__name__ for base in bases)
+            raise LayoutError.of("struct-bases", bases=spelled, where=f"class {name}")
         namespace.setdefault("__slots__", ())
         cls = super().__new__(meta, name, bases, namespace)
         if bases == (Plain,):
             return cls
         frame = options.get("frame") or sys._getframe(1)
-        _finish(cls, name, bases, namespace, {**frame.f_locals, name: cls})
+        _finish(cls, name, bases, namespace, {**frame.f_globals, **_module(cls), **frame.f_locals, name: cls})
         return cls
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> None:
         super().__init__(name, bases, namespace)
+
+
+def _module(cls: type) -> dict[str, Any]:
+    return vars(sys.modules[cls.__module__]) if cls.__module__ in sys.modules else {}
 
 
 def _finish(cls: Any, name: str, bases: tuple[type, ...], namespace: dict[str, Any], scope: dict[str, Any]) -> None:
@@ -273,12 +297,12 @@ def _finish(cls: Any, name: str, bases: tuple[type, ...], namespace: dict[str, A
         if member_name in specs:
             raise LayoutError.of("member-twice", name=member_name, base=bases[0].__name__, where=where)
         if not names.is_legal(member_name):
-            suggestion = f"{member_name.strip('_') or 'x'}_"
+            suggestion = names.suggest(member_name)
             raise LayoutError.of("member-name", name=member_name, where=where, suggestion=suggestion)
         if member_name in namespace:
             facts = {"name": member_name, "value": repr(namespace[member_name]), "struct": name}
             raise LayoutError.of("member-default", where=where, **facts)
-        specs[member_name] = member_spec(_evaluate(annotation, cls, scope, where), where)
+        specs[member_name] = member_spec(_evaluate(annotation, scope, where), where)
     rows = [(n, type_.__layout__, align_, size_) for n, (type_, align_, size_) in specs.items()]
     layout = layouts.struct(name, rows)
     slots = {n: _slot(n, type_) for n, (type_, _, _) in specs.items()}
@@ -292,9 +316,6 @@ Spec = tuple[Any, int | None, int | None]
 
 
 def _inherited(name: str, bases: tuple[type, ...]) -> dict[str, Spec]:
-    if len(bases) != 1:
-        spelled = ", ".join(base.__name__ for base in bases)
-        raise LayoutError.of("struct-bases", bases=spelled, where=f"class {name}")
     base: Any = bases[0]
     layout: Layout | None = getattr(base, "__layout__", None)
     if layout is None:
@@ -308,12 +329,11 @@ def _inherited(name: str, bases: tuple[type, ...]) -> dict[str, Spec]:
     }
 
 
-def _evaluate(annotation: Any, cls: type, scope: Mapping[str, Any], where: str) -> Any:
+def _evaluate(annotation: Any, scope: Mapping[str, Any], where: str) -> Any:
     if not isinstance(annotation, str):
         return annotation
-    module = sys.modules.get(cls.__module__)
     try:
-        return eval(annotation, dict(vars(module)) if module else {}, dict(scope))
+        return eval(annotation, dict(scope))
     except GpuStructError:
         raise
     except Exception as error:
@@ -329,7 +349,7 @@ def member_spec(annotation: Any, where: str) -> Spec:
         raise LayoutError.of("member-type", current=_spell(annotation), where=where, way_out=_way_out(annotation))
     values: dict[str, int] = {}
     for mark in marks:
-        if not isinstance(mark, align | size):
+        if not isinstance(mark, Attribute):
             name = annotation.__name__
             raise LayoutError.of("attribute-unknown", current=repr(mark), where=where, type=name)
         kind = type(mark).__name__
@@ -357,6 +377,8 @@ def _way_out(thing: Any) -> str:
         return f"give it its parameter: {'atomic[u32]' if thing is atomic else 'array[f32, 8]'}"
     if thing is Struct:
         return "use a subclass of Struct"
+    if isinstance(thing, StructMeta):
+        return "WGSL types cannot contain themselves: keep an index, u32, into an array of them"
     return "use f32, f16, i32, u32, vec3f, mat4x4f, atomic[u32], array[f32, 8] or a subclass of Struct"
 
 

@@ -11,7 +11,7 @@ wants `array[Light, 8]` spelled; both mean the same.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Generic, NamedTuple, Self, TypeVar, dataclass_transform, overload
+from typing import Any, Generic, Self, TypeVar, dataclass_transform, overload
 
 from numpy.typing import ArrayLike, NDArray
 from typing_extensions import TypeVar as TypeVarWithDefault
@@ -24,11 +24,13 @@ _Element = TypeVar("_Element", bound=Plain)
 _Record = TypeVar("_Record", bound=Struct)
 _Count = TypeVarWithDefault("_Count", default=Any)
 
-class align(NamedTuple):
-    value: int
+class Attribute:
+    def __init__(self, value: int) -> None: ...
+    @property
+    def value(self) -> int: ...
 
-class size(NamedTuple):
-    value: int
+class align(Attribute): ...
+class size(Attribute): ...
 
 class TypeMeta(type):
     __layout__: Layout
