@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn, cast
 
 import numpy as np
 
@@ -139,7 +139,7 @@ def _fill(batch: Batch, columns: tuple[Any, ...], shape: Shape) -> None:
     setter(batch, "__bound__", None)
 
 
-def _refuse_names(cls: type[Batch], columns: Mapping[str, Any]) -> None:
+def _refuse_names(cls: type[Batch], columns: Mapping[str, Any]) -> NoReturn:
     slots = cls.__members__
     facts = {
         "where": cls.__name__,
@@ -208,9 +208,10 @@ def hold(slot: Slot, source: Any, where: str) -> Any:
 def _hold_nested(slot: Slot, source: Any, where: str) -> Batch:
     core: type[Batch] = slot.core
     if isinstance(source, Mapping):
-        if source.keys() != core.__members__.keys():
-            _refuse_names(core, source)
-        source = core(**source)
+        columns = cast("Mapping[str, Any]", source)
+        if columns.keys() != core.__members__.keys():
+            _refuse_names(core, columns)
+        source = core(**columns)
     elif isinstance(source, Batch) and "" in type(source).__members__ and type(source) is slot.type:
         source = source.__columns__[0]
     if not isinstance(source, core):
@@ -230,8 +231,9 @@ def _hold_nested(slot: Slot, source: Any, where: str) -> Batch:
 
 def _describe(source: Any) -> str:
     if isinstance(source, np.ndarray):
-        return f"an array of {source.dtype} {source.shape}"
-    return f"{type(source).__name__}"
+        array = cast("np.ndarray", source)
+        return f"an array of {array.dtype} {array.shape}"
+    return type(source).__name__
 
 
 def as_array(source: Any, slot: Slot, where: str) -> np.ndarray:
@@ -239,10 +241,17 @@ def as_array(source: Any, slot: Slot, where: str) -> np.ndarray:
     if type(source) is np.ndarray:
         return source.view()
     if isinstance(source, np.ma.MaskedArray):
-        if np.ma.is_masked(source):
-            raise SourceError.of("column-masked", kind="masked array", where=where, way_out="a.filled(0)")
-        return source.data.view(np.ndarray)
-    if isinstance(source, Mapping) or source is None or isinstance(source, Batch) and "" not in type(source).__members__:
+        masked = cast("np.ma.MaskedArray[Any, Any]", source)
+        if np.ma.is_masked(masked):
+            way_out = f"{slot.name or 'column'}.filled(0)"
+            raise SourceError.of("column-masked", kind="masked array", where=where, way_out=way_out)
+        return masked.data.view(np.ndarray)
+    if (
+        isinstance(source, Mapping)
+        or source is None
+        or isinstance(source, Batch)
+        and "" not in type(source).__members__
+    ):
         way_out = f"give an array of shape {_shape_text(slot)}"
         raise SourceError.of("column-source", current=_describe(source), where=where, way_out=way_out)
     try:
@@ -269,7 +278,7 @@ def _shape_text(slot: Slot) -> str:
     return f"(n,{''.join(f' {n},' for n in slot.inner)}".rstrip(",") + ")" if slot.inner else "(n,)"
 
 
-def _refuse_shape(slot: Slot, shape: Shape, where: str) -> None:
+def _refuse_shape(slot: Slot, shape: Shape, where: str) -> NoReturn:
     layout: Layout = slot.core.__layout__
     if layout.kind == "matrix":
         flat = shape and shape[-1] == layout.rows * layout.columns
@@ -307,7 +316,11 @@ def check_dtype(slot: Slot, dtype: np.dtype, where: str) -> None:
     elif kind == "m":
         way_out = f"choose a unit: {name} / np.timedelta64(1, 's')"
     elif kind == "V":
-        way_out = f"pick a field: {name}[{dtype.names[0]!r}]" if dtype.names else f"give it a number type: {name}.view({numpy_name})"
+        way_out = (
+            f"pick a field: {name}[{dtype.names[0]!r}]"
+            if dtype.names
+            else f"give it a number type: {name}.view({numpy_name})"
+        )
     else:
         way_out = f"convert it: {name}.astype({numpy_name})"
     spelled = {"U": "text", "S": "bytes", "O": "objects", "V": "records" if dtype.names else "raw bytes"}
@@ -316,22 +329,22 @@ def check_dtype(slot: Slot, dtype: np.dtype, where: str) -> None:
 
 
 def _normal_index(cls: type[Batch], index: Any, ndim: int) -> tuple[Any, ...]:
-    entries = index if isinstance(index, tuple) else (index,)
+    entries = cast("tuple[Any, ...]", index) if isinstance(index, tuple) else (index,)
     used = 0
     for entry in entries:
         if entry is None or isinstance(entry, str):
             _refuse_index(cls, entry, ndim, "use attributes for members, integers, slices and masks for records")
         if entry is not Ellipsis:
-            used += entry.ndim if isinstance(entry, np.ndarray) and entry.dtype == bool else 1
-    if used > ndim or sum(entry is Ellipsis for entry in entries) > 1:
+            used += entry.ndim if getattr(entry, "dtype", None) == bool else 1
+    dots = [i for i, entry in enumerate(entries) if entry is Ellipsis]
+    if used > ndim or len(dots) > 1:
         _refuse_index(cls, index, ndim, f"use at most {ndim} of them" if ndim else "use its members: batch.member")
-    if Ellipsis in [entry for entry in entries if not isinstance(entry, np.ndarray)]:
-        at = next(i for i, entry in enumerate(entries) if entry is Ellipsis)
+    for at in dots:
         entries = (*entries[:at], *(slice(None),) * (ndim - used), *entries[at + 1 :])
     return entries
 
 
-def _refuse_index(cls: type[Batch], index: Any, ndim: int, way_out: str) -> None:
+def _refuse_index(cls: type[Batch], index: Any, ndim: int, way_out: str) -> NoReturn:
     raise IndexError(
         str(SourceError.of("batch-index", ndim=ndim, index=repr(index), where=f"{cls.__name__}[...]", way_out=way_out))
     )

@@ -14,7 +14,7 @@ import typing
 import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, NoReturn
+from typing import Annotated, Any, Literal, NoReturn, cast
 
 from . import layout as layouts
 from . import names
@@ -179,7 +179,8 @@ class array(Plain):
     __slots__ = ()
 
     def __class_getitem__(cls, parameters: Any) -> Any:
-        element, *rest = parameters if isinstance(parameters, tuple) and parameters else (parameters,)
+        given = cast("tuple[Any, ...]", parameters or ((),)) if isinstance(parameters, tuple) else (parameters,)
+        element, *rest = given
         where = f"array[{', '.join(_spell(p) for p in (element, *rest))}]"
         if typing.get_origin(element) is Annotated:
             raise LayoutError.of("attribute-place", current=where, where=where)
@@ -267,20 +268,17 @@ class Field:
 class StructMeta(TypeMeta):
     """Turns a class body of annotations into a type, or raises LayoutError at the class line."""
 
-    def __new__(meta, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> Any:
+    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> Any:
         if len(bases) != 1:
             spelled = ", ".join(base.__name__ for base in bases)
             raise LayoutError.of("struct-bases", bases=spelled, where=f"class {name}")
         namespace.setdefault("__slots__", ())
-        cls = super().__new__(meta, name, bases, namespace)
+        cls = super().__new__(mcs, name, bases, namespace)
         if bases == (Plain,):
             return cls
-        frame = options.get("frame") or sys._getframe(1)
+        frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
         _finish(cls, name, bases, namespace, {**frame.f_globals, **_module(cls), **frame.f_locals, name: cls})
         return cls
-
-    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> None:
-        super().__init__(name, bases, namespace)
 
 
 def _module(cls: type) -> dict[str, Any]:
