@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from gpustruct import align, array, atomic, i32, size, u32
+from gpustruct.batches import broadcast
 from gpustruct.types import PLAIN_TYPES, make_struct
 from hypothesis import strategies as st
 
@@ -109,7 +110,9 @@ def random_batch(cls: Any, shape: tuple[int, ...], rng: np.random.Generator, *, 
     if cls.__layout__.is_runtime_sized:
         shape = ()
     columns = {name: random_column(slot, shape, rng, special) for name, slot in cls.__members__.items()}
-    return cls(columns[""]) if "" in columns else cls(**columns)
+    made = cls(columns[""]) if "" in columns else cls(**columns)
+    # Constants alone have no leading dimensions of their own.
+    return broadcast(made, shape)
 
 
 def random_column(slot: Any, shape: tuple[int, ...], rng: np.random.Generator, special: bool) -> Any:
