@@ -207,7 +207,8 @@ def pack(batch: Any, stride: int | None = None) -> bytes:
     kind = describe(type(batch))
     source, shape = batch, batch.__shape__
     if not isinstance(kind, Record):
-        source = batch.__columns__[0]
+        runtime = isinstance(kind, Array) and kind.count is None
+        source = batch.__columns__[0] if runtime else batch[...].__columns__[0]
         dims = inner_dims(kind)
         source_shape = source.__shape__ if hasattr(source, "__shape__") else source.shape
         if isinstance(kind, Array) and kind.count is None:

@@ -409,22 +409,19 @@ def _gather(cls: Any, data: np.ndarray, offset: int, step: int, records: int, ou
 
 
 def _check_gather(cls: Any, part: Part) -> None:
-    for leaf, view, source in zip(part.columns.leaves, part.columns.views, part.columns.sources, strict=True):
+    for leaf, view in zip(part.columns.leaves, part.columns.views, strict=True):
         where = ".".join((cls.__name__, *leaf.path))
         target = part.columns.shape + tuple(count for count, _ in leaf.axes)
-        if view.shape != target or any(n > 1 and s == 0 for n, s in zip(target, (*_strides(view),), strict=True)):
-            way_out = f"give {where} an array of shape {target}"
-            raise SourceError.of("out-columns", type=cls.__name__, current=f"{where} of shape {view.shape}", way_out=way_out)
-        integer = leaf.scalar in INTEGER_RANGE
-        kind = view.dtype.kind
-        if kind == "b" or (integer and kind not in "iuf") or (not integer and kind != "f") or (integer and kind == "f" and view.dtype.itemsize < 8):
-            suggestion = "np.float32 or np.float64" if not integer else "np.int32, np.uint32 or np.int64"
-            raise SourceError.of("out-dtype", type=leaf.scalar, dtype=view.dtype.name, where=where, suggestion=suggestion)
-        del source
-
-
-def _strides(view: np.ndarray) -> tuple[int, ...]:
-    return view.strides
+        shared = any(count > 1 and step == 0 for count, step in zip(view.shape, view.strides, strict=True))
+        if view.shape != target or (shared and view.size):
+            current, way_out = f"{where} of shape {view.shape}", f"give {where} an array of its own of shape {target}"
+            raise SourceError.of("out-columns", type=cls.__name__, current=current, way_out=way_out)
+        integer, kind = leaf.scalar in INTEGER_RANGE, view.dtype.kind
+        # An f64 holds every 32-bit integer; the smaller floats do not.
+        if kind not in ("iu" if integer else "f") and not (integer and view.dtype == np.float64):
+            suggestion = "np.int32, np.uint32 or np.int64" if integer else "np.float32 or np.float64"
+            facts = {"type": leaf.scalar, "dtype": view.dtype.name, "where": where, "suggestion": suggestion}
+            raise SourceError.of("out-dtype", **facts)
 
 
 def _gather_fault(cls: Any, part: Part, record: int, leaf: int) -> Exception:
