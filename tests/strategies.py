@@ -1,9 +1,9 @@
 """Random types and random batches of them, for hypothesis.
 
-    structs(...)       a Struct class: nested structs, arrays, f16, matrices, atomics, @align, @size, runtime tails
-    types(...)         any type: a Struct class, or a scalar, vector, matrix or array of its own
-    batches(cls)       a batch of `cls`: any dtype that converts, any byte order, any stride, some special values
-    random_batch(...)  the same from a numpy Generator, without hypothesis
+structs(...)       a Struct class: nested structs, arrays, f16, matrices, atomics, @align, @size, runtime tails
+types(...)         any type: a Struct class, or a scalar, vector, matrix or array of its own
+batches(cls)       a batch of `cls`: any dtype that converts, any byte order, any stride, some special values
+random_batch(...)  the same from a numpy Generator, without hypothesis
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 import numpy as np
+from hypothesis import strategies as st
+
 from gpustruct import align, array, atomic, i32, size, u32
 from gpustruct.batches import broadcast
 from gpustruct.types import PLAIN_TYPES, make_struct
-from hypothesis import strategies as st
 
 Attributes = Literal["anywhere", "root", "none"]
 Draw = Callable[[st.SearchStrategy[Any]], Any]
@@ -139,7 +140,7 @@ def random_array(scalar: str, shape: tuple[int, ...], rng: np.random.Generator, 
             info = np.iinfo(dtype)
             values = rng.integers(max(low, info.min), min(high, int(info.max) + 1), shape).astype(dtype)
     else:
-        dtype = np.dtype(str(rng.choice("f2 f4 f8 f8 i1 i4 i8 u2 ?".split())))
+        dtype = np.dtype(str(rng.choice(["f2", "f4", "f8", "f8", "i1", "i4", "i8", "u2", "?"])))
         limit = 200.0 if dtype.kind != "f" else 6e4 if scalar == "f16" or dtype.itemsize == 2 else 3e38
         scale = float(rng.choice([1.0, 1e-3, 1e-7, 1e-38, limit / 8]))
         exact = np.clip(rng.standard_normal(shape) * scale, -limit, limit)

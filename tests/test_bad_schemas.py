@@ -11,9 +11,10 @@ import typing
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import gpustruct
 import numpy as np
 import pytest
+
+import gpustruct
 from gpustruct import types
 
 FOLDER = Path(__file__).parent / "bad_schemas"
@@ -101,7 +102,10 @@ def ones(*shape: int) -> np.ndarray:
 
 def scope() -> dict[str, Any]:
     names = {name: getattr(gpustruct, name) for name in gpustruct.__all__}
-    own = {cls.__name__: cls for cls in (Particle, Body, Camera, Weights, Polyline, Swarm, Tail, StructTail, Stubborn, Series)}
+    own = {
+        cls.__name__: cls
+        for cls in (Particle, Body, Camera, Weights, Polyline, Swarm, Tail, StructTail, Stubborn, Series)
+    }
     return {
         **names,
         **own,

@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 import reference
 import strategies
 from gpustruct import (
@@ -31,12 +34,10 @@ from gpustruct import (
     vec3h,
     vec4f,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 # WGSL 14.4.1, the table of alignments and sizes.
 PLAIN = {
-    **{name: (4, 4) for name in ("f32", "i32", "u32")},
+    **dict.fromkeys(("f32", "i32", "u32"), (4, 4)),
     **{f"vec{n}{c}": ({2: 8, 3: 16, 4: 16}[n], 4 * n) for n in (2, 3, 4) for c in "fiu"},
     "f16": (2, 2),
     "vec2h": (4, 4),

@@ -6,6 +6,7 @@ import struct
 
 import numpy as np
 import pytest
+
 import reference
 from gpustruct import Struct, array, f16, f32, i32, mat2x3f, mat3x3f, u32, vec2h, vec3f
 

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 import pytest
+
 import reference
 import truth
 from gpustruct import layout_of

@@ -58,7 +58,8 @@ from .types import (
 )
 
 if TYPE_CHECKING:
-    from . import gpu as gpu, wgsl as wgsl
+    from . import gpu as gpu
+    from . import wgsl as wgsl
 
 # The two rooms are no part of `import *`: that would load wgpu and lark.
 __all__ = [

@@ -84,10 +84,10 @@ class Batch:
 
     def __getitem__(self, index: Any) -> Any:
         shape = self.__shape__
-        entries = _normal_index(type(self), index, len(shape))
         slots = type(self).__members__.values()
         if any(slot.runtime for slot in slots):
             _refuse_index(type(self), index, 0, "index the tail member instead")
+        entries = _normal_index(type(self), index, len(shape))
         # The Ellipsis keeps a single scalar a 0-d view of its column.
         columns = tuple(
             spread(slot, column, shape)[(*entries, ...)] for slot, column in zip(slots, self.__columns__, strict=True)
@@ -249,8 +249,7 @@ def as_array(source: Any, slot: Slot, where: str) -> np.ndarray:
     if (
         isinstance(source, Mapping)
         or source is None
-        or isinstance(source, Batch)
-        and "" not in type(source).__members__
+        or (isinstance(source, Batch) and "" not in type(source).__members__)
     ):
         way_out = f"give an array of shape {_shape_text(slot)}"
         raise SourceError.of("column-source", current=_describe(source), where=where, way_out=way_out)
@@ -335,7 +334,7 @@ def _normal_index(cls: type[Batch], index: Any, ndim: int) -> tuple[Any, ...]:
         if entry is None or isinstance(entry, str):
             _refuse_index(cls, entry, ndim, "use attributes for members, integers, slices and masks for records")
         if entry is not Ellipsis:
-            used += entry.ndim if getattr(entry, "dtype", None) == bool else 1
+            used += entry.ndim if getattr(entry, "dtype", None) == np.bool_ else 1
     dots = [i for i, entry in enumerate(entries) if entry is Ellipsis]
     if used > ndim or len(dots) > 1:
         _refuse_index(cls, index, ndim, f"use at most {ndim} of them" if ndim else "use its members: batch.member")

@@ -120,6 +120,7 @@ class Layout:
 
     @property
     def stride(self) -> int:
+        """Bytes from one record to the next in ``array<T>``; for an array or a runtime-sized tail, of its elements."""
         if self.kind == "array":
             assert self.element is not None
             return self.element.record_stride
@@ -171,6 +172,7 @@ class Layout:
 
     @property
     def padding(self) -> tuple[Padding, ...]:
+        """The gaps between and behind this struct's own members, in order; those inside a member's type are not."""
         gaps: list[Padding] = []
         end = 0
         for member in self.fields:
@@ -561,7 +563,10 @@ def array(element: Layout, count: int | None, where: str = "") -> Layout:
     where = where or f"array[{python_name(element)}{'' if count is None else f', {count}'}]"
     if element.is_runtime_sized:
         raise LayoutError.of(
-            "array-element", current=element.name, where=where, way_out="give the inner array a count, or keep only the outer one"
+            "array-element",
+            current=element.name,
+            where=where,
+            way_out="give the inner array a count, or keep only the outer one",
         )
     if count is not None and not 1 <= count <= MAX_COUNT:
         raise LayoutError.of("array-count", count=count, where=where, element=python_name(element))
@@ -646,9 +651,7 @@ def leaves(layout: Layout) -> Iterator[Leaf]:
     yield from _leaves(layout, (), 0, ())
 
 
-def _leaves(
-    layout: Layout, path: tuple[str, ...], offset: int, axes: tuple[tuple[int, int], ...]
-) -> Iterator[Leaf]:
+def _leaves(layout: Layout, path: tuple[str, ...], offset: int, axes: tuple[tuple[int, int], ...]) -> Iterator[Leaf]:
     if layout.kind == "struct":
         for member in layout.fields:
             if not member.layout.is_runtime_array:

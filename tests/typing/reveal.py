@@ -3,6 +3,7 @@
 from typing import Annotated, Literal, reveal_type
 
 import numpy as np
+
 from gpustruct import Field, Layout, Struct, align, array, atomic, f32, layout_of, mat4x4f, size, u32, vec3f, vec4f
 
 

@@ -1,0 +1,366 @@
+"""Types as Python sees them: classes, fields, batches, pickles, annotations as text, and what a checker says."""
+
+from __future__ import annotations
+
+import ast
+import json
+import pickle
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gpustruct
+import reference
+import strategies
+from gpustruct import (
+    SourceError,
+    Struct,
+    align,
+    array,
+    atomic,
+    f32,
+    i32,
+    layout_of,
+    mat4x4f,
+    size,
+    types,
+    u32,
+    vec3f,
+    vec4f,
+)
+
+HERE = Path(__file__).parent
+SOURCE = HERE.parent / "src" / "gpustruct"
+
+
+class Light(Struct):
+    color: vec4f
+    radius: Annotated[f32, size(16)]
+
+
+class Scene(Struct):
+    ambient: Annotated[vec3f, align(32)]
+    lights: array[Light, 4]
+
+
+class Lights(Struct):
+    count: atomic[u32]
+    lights: array[Light]
+
+
+# Classes and fields.
+
+
+def test_a_field_says_where_it_is() -> None:
+    field = Light.radius
+    assert (field.name, field.type, field.offset, field.size, field.align) == ("radius", f32, 16, 16, 4)
+    assert repr(field) == "<Field Light.radius: f32, offset=16, size=16, align=4>"
+    assert Scene.ambient.align == 32
+
+
+def test_types_print_as_they_are_written() -> None:
+    assert repr(array[Light, 4]) == "array[Light, 4]"
+    assert repr(array[Light]) == "array[Light]"
+    assert repr(atomic[u32]) in ("atomic[u32]", "atomic<u32>")
+    assert repr(mat4x4f) == "mat4x4f"
+
+
+def test_equal_parameters_give_one_class() -> None:
+    assert array[f32, 8] is array[f32, Literal[8]]
+    assert array[f32, 8] is array[f32, np.int64(8)]
+    assert array[array[f32, 8], 2] is array[array[f32, 8], 2]
+    assert atomic[u32] is atomic[u32]
+    assert array[f32, 8] is not array[f32, 9]
+
+
+def test_attributes_never_stand_in_for_each_other() -> None:
+    # typing keeps one Annotated for all parameters that compare equal.
+    class Sized(Struct):
+        a: Annotated[f32, size(32)]
+        b: f32
+
+    class Aligned(Struct):
+        a: Annotated[f32, align(32)]
+        b: f32
+
+    assert (Sized.b.offset, layout_of(Sized).align) == (32, 4)
+    assert (Aligned.b.offset, layout_of(Aligned).align) == (4, 32)
+    assert align(16) == align(16)
+    assert align(16) != size(16)
+    assert align(16) != align(16.0)  # type: ignore[arg-type]
+    assert repr([align(16), size(8)]) == "[align(16), size(8)]"
+
+
+def test_a_member_may_have_any_name_that_wgsl_allows() -> None:
+    class Odd(Struct):
+        size: f32
+        offset: f32
+        pack: vec3f
+        fields: u32
+        mro: u32
+        Δt: f32
+
+    batch = Odd(size=1, offset=2, pack=(1, 2, 3), fields=4, mro=6, Δt=7)
+    assert [float(getattr(batch, name)) for name in ("size", "offset", "fields", "mro", "Δt")] == [1, 2, 4, 6, 7]
+    assert Odd.Δt.offset == reference.leaves(Odd)[".Δt"][0]
+
+
+def test_a_type_holds_still() -> None:
+    with pytest.raises(AttributeError, match="Light is a finished type"):
+        Light.power = f32  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match="Light is a finished type"):
+        del Light.radius
+    with pytest.raises(AttributeError, match="vec3f is a finished type"):
+        vec3f.x = 1  # type: ignore[attr-defined]
+
+
+def test_inheritance_puts_the_base_first() -> None:
+    class Sun(Light):
+        heat: f32
+
+    class Star(Sun):
+        name: u32
+
+    assert list(Star.__members__) == ["color", "radius", "heat", "name"]
+    assert (Star.radius.offset, Star.heat.offset, Star.name.offset) == (16, 32, 36)
+    assert layout_of(Star).name == "Star"
+    star = Star(color=(1, 1, 1, 1), radius=1, heat=[1, 2], name=3)
+    assert isinstance(star, Light)
+    assert len(star) == 2
+    assert star.color.shape == (2, 4)
+
+
+def test_methods_and_properties_may_stand_beside_members() -> None:
+    class Disc(Struct):
+        radius: f32
+        UNIT = 3
+
+        @property
+        def area(self) -> Any:
+            return np.pi * self.radius**2
+
+    assert list(Disc.__members__) == ["radius"]
+    assert Disc(radius=[1.0, 2.0]).area.tolist() == [np.pi, 4 * np.pi]
+
+
+# Annotations as text: this module has `from __future__ import annotations`.
+
+
+def test_text_annotations_in_a_function() -> None:
+    class Inner(Struct):
+        position: vec3f
+        mark: Annotated[u32, align(32)]
+
+    class Outer(Struct):
+        inner: array[Inner, 2]
+        local: Annotated[Inner, align(64)]
+
+    assert Outer.local.offset == 128
+    assert layout_of(Outer).size == 192
+
+
+def test_text_annotations_in_code_without_a_module() -> None:
+    scope: dict[str, Any] = {"__name__": "nowhere.at.all", "Struct": Struct, "vec3f": vec3f}
+    code = "from __future__ import annotations\nclass P(Struct):\n    position: vec3f\n"
+    exec(compile(code, "<text>", "exec", dont_inherit=True), scope)
+    assert layout_of(scope["P"]).size == 16
+
+
+def test_annotations_without_the_future_import() -> None:
+    scope: dict[str, Any] = {"Struct": Struct, "vec3f": vec3f, "array": array}
+    code = """
+    def make():
+        class Inner(Struct):
+            position: vec3f
+        def deeper():
+            class Outer(Struct):
+                inner: array[Inner, 2]
+            return Outer
+        return deeper()
+    """
+    exec(compile(textwrap.dedent(code), "<text>", "exec", dont_inherit=True), scope)
+    assert layout_of(scope["make"]()).size == 32
+
+
+# Batches.
+
+
+def test_columns_are_held_by_reference() -> None:
+    colors, radii = np.zeros((5, 4)), np.arange(5)
+    batch = Light(color=colors, radius=radii)
+    assert np.shares_memory(batch.color, colors)
+    assert np.shares_memory(batch.radius, radii)
+    assert batch.radius.dtype == radii.dtype
+    colors[2, 1] = 7
+    assert batch.color[2, 1] == 7
+
+
+def test_leading_dimensions_broadcast() -> None:
+    batch = Light(color=(1, 2, 3, 4), radius=np.ones((2, 3)))
+    assert batch.color.shape == (2, 3, 4)
+    assert batch.color.strides[:2] == (0, 0)
+    assert len(batch) == 2
+
+
+def test_indexing_gives_batches_that_share_memory() -> None:
+    radii = np.arange(10.0)
+    batch = Light(color=np.ones(4), radius=radii)
+    assert batch[2:8:3].radius.tolist() == [2, 5]
+    assert batch[-1].radius == 9
+    assert batch[[3, 1]].radius.tolist() == [3, 1]
+    assert batch[radii > 7].radius.tolist() == [8, 9]
+    assert batch[...].radius.tolist() == radii.tolist()
+    one = batch[4]
+    assert one.radius.shape == ()
+    one.radius[...] = 44
+    assert radii[4] == 44
+    assert [float(each.radius) for each in batch[:3]] == [0, 1, 2]
+    with pytest.raises(IndexError, match="out of bounds"):
+        batch[10]
+
+
+def test_indexing_over_two_dimensions_and_nested_batches() -> None:
+    lights = Light(color=np.ones(4), radius=np.arange(24.0).reshape(2, 3, 4))
+    scene = Scene(ambient=np.ones(3), lights=lights)
+    assert len(scene) == 2
+    assert scene[1].lights.radius.tolist() == np.arange(12.0, 24).reshape(3, 4).tolist()
+    assert scene[:, 2].lights.radius.shape == (2, 4)
+    assert scene[1, 2].lights[3].radius == 23
+    assert scene[np.array([[True, False, True], [False, True, False]])].lights.radius.shape == (3, 4)
+
+
+@pytest.mark.parametrize("index", ["radius", None, (0, 0), (slice(None), slice(None)), (..., ...)])
+def test_an_index_that_is_none_says_so(index: Any) -> None:
+    with pytest.raises(IndexError, match="a batch is indexed over its 1 batch dimensions"):
+        Light(color=np.ones(4), radius=np.arange(3))[index]
+
+
+def test_a_single_record_has_no_length() -> None:
+    with pytest.raises(TypeError, match="a single record has no length"):
+        len(Light(color=np.ones(4), radius=1))
+    assert bool(Light(color=np.ones(4), radius=1))
+    assert bool(Light(color=np.ones((0, 4)), radius=1))
+
+
+def test_columns_stay_as_they_were_given() -> None:
+    batch = Light(color=np.ones(4), radius=1)
+    with pytest.raises(AttributeError, match=r"make a new batch, or write into the array: radius\[\.\.\.\] = value"):
+        batch.radius = 2
+    with pytest.raises(AttributeError):
+        batch.power = 2
+
+
+def test_repr_names_shape_and_columns() -> None:
+    scene = Scene(ambient=np.ones((2, 3), np.float32), lights={"color": np.ones(4), "radius": np.ones((2, 4))})
+    assert repr(scene) == "Scene(shape=(2,), ambient=float32(2, 3), lights=Light(2, 4))"
+    assert repr(vec3f([1.0, 2, 3])) == "vec3f(shape=(), float64(3,))"
+
+
+def test_plain_batches_are_arrays() -> None:
+    values = np.arange(6.0).reshape(2, 3)
+    assert np.shares_memory(np.asarray(vec3f(values)), values)
+    assert np.asarray(vec3f(values), np.float32).dtype == np.float32
+    batch = Light(color=vec4f(np.ones((2, 4))), radius=f32([1, 2]))
+    assert len(batch) == 2
+    with pytest.raises(TypeError, match="a batch of Light is not one array"):
+        np.asarray(batch)
+
+
+def test_a_masked_array_without_masked_values_is_an_array() -> None:
+    assert f32(np.ma.masked_array([1.0, 2.0], mask=[False, False])).__columns__[0].tolist() == [1, 2]
+
+
+def test_a_tail_keeps_its_length() -> None:
+    lights = Lights(count=3, lights=Light(color=np.ones((7, 4)), radius=1))
+    assert len(lights.lights) == 7
+    assert lights.count.shape == ()
+    with pytest.raises(IndexError, match="index the tail member instead"):
+        lights[0]
+
+
+@given(strategies.types().flatmap(lambda cls: strategies.batches(cls, special=False)))
+def test_pickled_batches_and_types_come_back(batch: Any) -> None:
+    back = pickle.loads(pickle.dumps(batch))
+    assert repr(type(back)) == repr(type(batch))
+    assert layout_of(back) == layout_of(batch)
+    assert reference.pack(back) == reference.pack(batch)
+
+
+def test_pickled_classes_of_a_module_are_the_same_class() -> None:
+    for cls in (Light, vec3f, array[Light, 4], array[Light], atomic[i32], mat4x4f):
+        assert pickle.loads(pickle.dumps(cls)) is cls
+
+
+def test_a_batch_is_pickled_into_another_process() -> None:
+    cls = types.make_struct("Local", {"a": Annotated[f32, align(16)], "b": array[vec3f, 2]})
+    data = pickle.dumps(cls(a=[1, 2], b=np.ones((2, 2, 3))))
+    code = f"import pickle; b = pickle.loads({data!r}); print(type(b).a.align, len(b), b.b.shape)"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert told == "16 2 (2, 2, 3)\n"
+
+
+@given(st.data())
+def test_a_wrong_shape_never_becomes_a_batch(data: Any) -> None:
+    cls = data.draw(st.sampled_from(sorted(types.PLAIN_TYPES.values(), key=repr)))
+    shape = tuple(data.draw(st.lists(st.integers(0, 5), max_size=4)))
+    inner = cls.__layout__.shape
+    fits = shape[len(shape) - len(inner) :] == inner and len(shape) >= len(inner)
+    if fits:
+        assert cls(np.zeros(shape, int)).__shape__ == shape[: len(shape) - len(inner)]
+    else:
+        with pytest.raises(SourceError):
+            cls(np.zeros(shape, int))
+
+
+# What a type checker says.
+
+
+def checked(folder: Path) -> list[dict[str, Any]]:
+    command = [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable, "-p", str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return json.loads(done.stdout)["generalDiagnostics"]
+
+
+def test_reveal_type() -> None:
+    expected: dict[int, tuple[str, str]] = {}
+    for number, line in enumerate((HERE / "typing" / "reveal.py").read_text().split("\n")):
+        if match := re.search(r"  # (error: )?(.+)$", line):
+            expected[number] = ("error" if match[1] else "information", match[2])
+    told: dict[int, tuple[str, str]] = {}
+    for diagnostic in checked(HERE / "typing"):
+        message = diagnostic["message"].split("\n")[0]
+        if match := re.fullmatch(r'Type of ".*" is "(.+)"', message):
+            message = re.sub(r"ndarray\[.*, dtype\[Any\]\]", "NDArray[Any]", match[1])
+        told[diagnostic["range"]["start"]["line"]] = (diagnostic["severity"], message)
+    assert len(expected) >= 30
+    assert told.keys() == expected.keys()
+    for number, (severity, message) in expected.items():
+        assert told[number][0] == severity
+        if severity == "error":
+            assert told[number][1].startswith(message)
+        else:
+            assert told[number][1] == message
+
+
+def names_of(file: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.parse(file.read_text()).body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            found.add(node.name)
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            found |= {name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)}
+    return {name for name in found if not name.startswith("_")}
+
+
+def test_the_stub_names_what_the_module_has() -> None:
+    assert names_of(SOURCE / "types.pyi") == names_of(SOURCE / "types.py")
+    assert set(types.PLAIN_TYPES) <= set(gpustruct.__all__)
