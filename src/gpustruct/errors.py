@@ -145,10 +145,101 @@ class WgslError(GpuStructError):
     line: int = 0
     column: int = 0
     templates = {
+        "text-type": "the text must be a str (current: {type}) - at parse(...); decode it first: text.decode()",
+        "preprocessor": "the text must be WGSL, not the input of a preprocessor or template (current: {mark}) - at {where}; run the preprocessor first, or parse(text, skip=True) for the declarations that stand on their own",
+        "placeholder": "a declaration must be WGSL (current: a template placeholder) - at {where}; run the template first",
+        "character": "the text may hold WGSL's own characters only (current: {character}) - at {where}; remove it",
+        "comment-open": "a block comment must end, and comments nest (current: no */) - at {where}; close it: */",
+        "brace-open": "a brace must be closed (current: no matching }}) - at {where}; close it: }}",
+        "nesting": "brackets may nest at most {most} deep (current: {depth}) - at {where}; name the inner parts with const or alias",
+        "syntax": "the text must follow WGSL's grammar: {expected} here (current: {found!r}) - at {where}; correct the declaration",
+        "syntax-end": "a declaration must be complete: {expected} is missing (current: the text ends) - at {where}; complete it",
+        "operators-mixed": "WGSL does not order these operators (current: {sign} beside another) - at {where}; use parentheses",
+        "name": "a name must be a WGSL identifier that is not reserved (current: {name!r}) - at {where}; rename it",
+        "name-twice": "a name may be declared once in its scope (current: {name!r} again, first at line {first}) - at {where}; rename one of them",
+        "cycle": "a declaration may not depend on itself (current: {path}) - at {where}; break the cycle",
+        "unresolved": "a name must be declared in the module, or predeclared (current: {name!r}) - at {where}; declare it, or correct its spelling",
+        "needs-skipped": "a declaration needs all that it names (current: {name!r} was skipped) - at {where}; see the reason at that name",
+        "not-a-type": "a type must stand here (current: {what}) - at {where}; name a type, an alias or a struct",
+        "template-arguments": "{type} takes {wanted} (current: {given}) - at {where}; correct the template list",
+        "extension-type": "the type must be one of WGSL's (current: {name}, an extension of naga) - at {where}; use f32, i32 or u32, split in two where 64 bits are needed",
+        "f16-disabled": "f16 types need the extension f16 (current: {name} without it) - at {where}; put `enable f16;` at the top of the text",
+        "directive-late": "directives must stand before all declarations (current: {keyword}) - at {where}; move it to the top of the text",
+        "extension-unknown": "{keyword} must name an extension that WGSL knows (current: {name!r}) - at {where}; remove it",
+        "attribute-unknown": "{what} may not have this attribute (current: @{name}) - at {where}; remove it{hint}",
+        "attribute-repeated": "an attribute may stand once (current: @{name} twice) - at {where}; keep one of them",
+        "attribute-arguments": "@{name} takes {wanted} (current: {given}) - at {where}; correct it",
+        "attribute-number": "@{name} must not be negative (current: {value}) - at {where}; use a number from 0",
+        "attribute-missing": "{what} needs {wanted} (current: none) - at {where}; add it",
+        "literal": "a number must have the form of a WGSL literal (current: {text}) - at {where}; correct it",
+        "constant-fault": "a const-expression must have a value in its type (current: {fault}) - at {where}; change the expression or the type",
+        "constant-steps": "the const-expressions of a module may take {most} steps in all (current: more) - at {where}; use smaller arrays",
+        "constant-unknown": "a const-expression must be computed here (current: {reason}) - at {where}; write the number",
+        "not-constant": "a const-expression may hold constants, constructors and built-in functions only (current: {what}) - at {where}; use a const",
+        "override-constant": "an override is no constant: it may not decide {what} - at {where}; use a const",
+        "integer-wanted": "{what} must be an integer: i32, u32 or without suffix (current: {type}) - at {where}; use a whole number",
+        "arguments": "{what} cannot take these arguments (current: {given}) - at {where}; correct their number or types",
+        "not-constructible": "a value of this type cannot be made (current: {type}) - at {where}; use plain data: no atomics, no runtime-sized arrays",
+        "no-conversion": "{before} does not become {wanted} by itself (current: {before}) - at {where}; convert it: {wanted}(...)",
+        "no-common-type": "these values must have one type (current: {types}) - at {where}; convert them",
+        "operator": "the operator {sign} has no meaning for these types (current: {types}) - at {where}; convert the operands",
+        "no-component": "{type} has no such part (current: {name}) - at {where}; correct the name or the index",
+        "assertion": "a const_assert must be true (current: {value}) - at {where}; change the constants it looks at",
+        "struct-unfolded": "a struct may hold at most {most} members, nested ones counted (current: {count}) - at {where}; use arrays",
+        "override-unknown": "overrides must name an override of the module, or its @id (current: {name!r}) - at parse(..., overrides=...); the module has {known}",
+        "override-value": "an override's value must fit its type, {type} (current: {value!r}) - at parse(..., overrides=...); pass a {type}",
+        "space-unknown": "a var's address space must be uniform, storage, workgroup, private or immediate (current: {name!r}) - at {where}; correct it{hint}",
+        "access": "only var<storage> takes an access mode, read or read_write (current: {given}) - at {where}; correct it",
+        "binding-missing": "var<{space}> needs @group and @binding (current: {given}) - at {where}; add them: @group(0) @binding(0)",
+        "binding-extra": "var<{space}> is no binding (current: {given}) - at {where}; remove @group and @binding",
+        "variable-type": "var<{space}> needs a type (current: none) - at {where}; write one after the name",
+        "variable-value": "var<{space}> takes no initial value (current: one) - at {where}; remove it and write the buffer, or assign in a function",
+        "handle": "a texture or a sampler is declared without address space, everything else with one (current: {given}) - at {where}; {way_out}",
+        "host-shareable": "a type in {space} must be host-shareable (current: {why}) - at {where}; use u32 for bool, and bind textures by themselves",
+        "runtime-space": "a runtime-sized array may only be in storage (current: {type} in {space}) - at {where}; give it a count, or use var<storage>",
+        "override-space": "an array sized by an override may only be a variable in workgroup (current: {type} in {space}) - at {where}; use a const",
+        "atomic-space": "an atomic must be in workgroup, or in storage with read_write (current: {type} in {space}, {access}) - at {where}; use var<storage, read_write>",
+        "check-type": "check compares a gpustruct class, a numpy dtype or a ctypes Structure (current: {current}) - at check(...); pass one of them",
+        "check-name": "check must know which struct of the text is meant (current: {name!r}; the text has {known}) - at check(...); pass name=...",
+        "check-differs": "{name} must be the same on both sides (current: {count} differences) - at check({name}, ...); change one side\n{table}",
         "declare-padding": "padding must be None, 'attributes' or 'members' (current: {padding}) - at declare(..., padding=...); leave it out for the shortest text",
         "declare-twice": "one name may stand for one struct (current: two different structs named {name}) - at declare(...); rename one of the classes",
         "declare-hides": "a struct may not hide a predeclared type that the text needs (current: struct {name}) - at declare(...); rename the class",
     }
+
+
+class BackendWarning(UserWarning):
+    """naga, Tint and the specification part ways here; what gpustruct does follows the specification.
+
+    Filter it by category: ``warnings.simplefilter("ignore", BackendWarning)``; `rule` tells the kinds apart.
+
+    >>> import warnings
+    >>> from gpustruct import wgsl, BackendWarning
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     module = wgsl.parse("struct A { @align(16) x: f32 } struct B { n: u32, a: A }")
+    >>> caught[0].message.rule
+    'naga-align'
+    """
+
+    rule: str = ""
+    templates = {
+        "naga-align": "naga (wgpu-native, Firefox) does not carry @align on to the enclosing struct: there {name} has {moved} - at {where}; write {marks}",
+        "naga-type": "naga accepts {name}, the specification and Tint do not - at {where}; use 32-bit types",
+        "naga-size-runtime": "naga accepts @size on a runtime-sized array, the specification and Tint do not - at {where}; remove it",
+        "naga-atomic-read": "naga accepts atomics in var<storage, read>, the specification and Tint do not - at {where}; use read_write",
+        "naga-requires": "naga (wgpu-native, Firefox) does not know the language feature {name} and refuses the module - at {where}; keep to the strict layout: uniform_safe(...)",
+        "naga-extension": "{backend} accepts {name}, the specification does not - at {where}; remove it",
+        "uniform-strict": "Tint (Chrome, with uniform_buffer_standard_layout) accepts {name} in uniform, naga and the specification without that feature do not - at {where}; uniform_safe({name}) is legal everywhere",
+        "uniform-relaxed": "naga (wgpu-native, Firefox) refuses {name} in uniform: it has not got uniform_buffer_standard_layout - at {where}; uniform_safe({name}) is legal everywhere",
+    }
+
+    @classmethod
+    def of(cls, rule: str, **facts: Any) -> BackendWarning:
+        """Make the warning of `rule`, its template filled with `facts`."""
+        warning = cls(cls.templates[rule].format(**facts))
+        warning.rule = rule
+        return warning
 
 
 class BindingError(GpuStructError):
@@ -168,6 +259,11 @@ class BindingError(GpuStructError):
     templates = {
         "length-representable": "arrayLength can be {lengths} for {type} (current: {n}) - at {where}; bind {nearest} records, or pass the count in a member or a uniform of its own",
         "length-value": "a number of records must be a whole number, 1 or more (current: {n!r}) - at {where}; bind at least one record, or none of the buffer",
+        "adapter-missing": "a wgpu adapter must answer (current: {current}) - at gpustruct.gpu; install {way_out}, or pass device=",
+        "device-type": "{function} takes a wgpu device or its queue (current: {current}) - at {function}(...); pass device = wgpu.utils.get_default_device(), or device.queue",
+        "device-feature": "the device needs the feature {feature} (current: without) - at {where}; request it: adapter.request_device_sync(required_features=[{feature!r}])",
+        "buffer-foreign": "the buffer must belong to the device (current: another device's) - at {function}(...); create it with device.create_buffer(...)",
+        "buffer-mapped": "the buffer must be unmapped (current: {current}) - at {function}(...); call buffer.unmap() first",
         "buffer-type": "{function} takes a wgpu buffer (current: {current}) - at {function}(...); make one with device.create_buffer(...)",
         "buffer-usage": "the buffer needs usage {usage} (current: {current}) - at {function}(...); create it with usage=wgpu.BufferUsage.{usage} | ...",
         "buffer-small": "the buffer must hold {needed} bytes from offset {offset} (current: {size} bytes) - at {function}(...); create a buffer of {total} bytes or write fewer records",

@@ -1,0 +1,236 @@
+"""What makes a struct smaller besides its order, and why the order does. Each hint stands on a class that was built."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+
+from ..batches import Batch
+from ..layout import MAX_MEMBERS, SCALAR_SIZE, Layout, Member, vec4_array
+from ..types import PLAIN_TYPES, array, attributed, layout_of, make_struct, size
+from .orders import smallest_order
+
+SLOT = 16
+HALF_BITS = 11
+HALF_MAX = 65504.0
+HALF_TINY = 2.0**-14
+
+
+@dataclass(frozen=True)
+class Hint:
+    """One remark about a struct: its stable `rule`, the `members` it is about, and its `text`.
+
+    `type` is the class in which it was verified; `saved` the bytes a record of it takes less than the
+    suggested order does, 0 for a remark that explains that order.
+
+    >>> from gpustruct import Struct, f32, vec3f, suggest
+    >>> class Light(Struct):
+    ...     range: f32
+    ...     position: vec3f
+    >>> print(suggest(Light).hints[0])
+      vec3-room: range fills the 4 bytes behind position (vec3f)
+    """
+
+    rule: str
+    members: tuple[str, ...]
+    text: str
+    saved: int
+    type: Any
+
+    def __str__(self) -> str:
+        return f"  {self.rule}: {self.text}"
+
+
+def hints_of(cls: Any, made: Any, batch: Batch | None) -> tuple[Hint, ...]:
+    """The hints for `cls`, whose smallest order is `made`; `batch` has values, if there are any."""
+    before, after = layout_of(cls), layout_of(made)
+    found = [*_rooms(before, after, made), *_groups(before, after, made), *_nested(cls, made)]
+    return (*found, *_halves(cls, made, batch), *_vec4_arrays(cls))
+
+
+def _free_behind(layout: Layout, member: Member) -> int:
+    end = member.offset + member.layout.size
+    return next((gap.size for gap in layout.padding if gap.offset == end), 0)
+
+
+def _rooms(before: Layout, after: Layout, made: Any) -> Iterator[Hint]:
+    old = {member.name: member for member in before.fields}
+    for member, following in zip(after.fields, (*after.fields[1:], None), strict=True):
+        if member.layout.kind != "vector" or member.layout.rows != 3:
+            continue
+        of = f"{member.name} ({member.type})"
+        room = _free_behind(after, member)
+        unit = SCALAR_SIZE[member.layout.scalar]
+        if room >= unit and member.explicit_size is None and len(after.fields) < MAX_MEMBERS:
+            scalar = "f16" if unit == 2 else "f32"
+            probe = _probe(made, member.name, PLAIN_TYPES[scalar])
+            if layout_of(probe).size == after.size:
+                text = f"{room} bytes behind {of} stay free: one more {scalar} there costs nothing"
+                yield Hint("vec3-room", (member.name,), text, 0, probe)
+        elif following is not None and following.layout.kind == "scalar" and _free_behind(before, old[member.name]):
+            text = f"{following.name} fills the {following.size} bytes behind {of}"
+            yield Hint("vec3-room", (member.name, following.name), text, 0, made)
+
+
+def _probe(made: Any, behind: str, scalar: Any) -> Any:
+    members: dict[str, Any] = {}
+    for name, spec in _members(made).items():
+        members[name] = spec
+        if name == behind:
+            members[max(_members(made), key=len) + "_"] = scalar  # longer than every name there is
+    return make_struct(made.__name__, members, made.__module__)
+
+
+def _members(cls: Any, change: Callable[[Any], Any] = lambda type_: type_) -> dict[str, Any]:
+    return {m.name: attributed(change(cls.__members__[m.name].type), m) for m in layout_of(cls).fields}
+
+
+def _groups(before: Layout, after: Layout, made: Any) -> Iterator[Hint]:
+    if after.size >= before.size:
+        return
+    slot_before = {member.name: member.offset // SLOT for member in before.fields}
+    slots: dict[int, list[str]] = {}
+    for member in after.fields:
+        if member.layout.kind in ("scalar", "atomic"):
+            slots.setdefault(member.offset // SLOT, []).append(member.name)
+    for names in slots.values():
+        apart = len({slot_before[name] for name in names})
+        if len(names) > 1 and apart > 1:
+            text = f"{', '.join(names)} share one slot of {SLOT} bytes instead of {apart}"
+            yield Hint("scalars-group", tuple(names), text, 0, made)
+
+
+def _smallest(cls: Any, uniform: bool) -> Any:
+    layout = layout_of(cls)
+    members = _members(cls)
+    names = [layout.fields[index].name for index in smallest_order(layout, uniform=uniform).indices]
+    return make_struct(cls.__name__, {name: members[name] for name in names}, cls.__module__)
+
+
+def _legal(cls: Any) -> bool:
+    return not layout_of(cls).uniform_faults()
+
+
+def _bytes(layout: Layout) -> int:
+    return layout.record_stride if layout.tail is None else layout.header + layout.stride
+
+
+def _shrunk(type_: Any) -> Any:
+    """`type_` with every struct inside it in its smallest order."""
+    layout = layout_of(type_)
+    if layout.kind == "array":
+        inner = _shrunk(type_.__element__)
+        return array[inner] if layout.count is None else array[inner, layout.count]
+    if layout.kind != "struct":
+        return type_
+    return _smallest(make_struct(type_.__name__, _members(type_, _shrunk), type_.__module__), _legal(type_))
+
+
+def _nested(cls: Any, made: Any) -> Iterator[Hint]:
+    seen: set[Any] = set()
+    for slot in made.__members__.values():
+        core = slot.core
+        if layout_of(core).kind != "struct" or core in seen:
+            continue
+        seen.add(core)
+        shrunk = _shrunk(core)
+        old, new = layout_of(core).record_stride, layout_of(shrunk).record_stride
+        if new >= old:
+            continue
+
+        def change(type_: Any, core: Any = core) -> Any:
+            return _shrunk(type_) if _core(type_) is core else type_
+
+        variant = make_struct(cls.__name__, _members(cls, change), cls.__module__)
+        if _legal(cls) and not _legal(variant):
+            continue
+        variant = _smallest(variant, _legal(cls))
+        saved = _bytes(layout_of(made)) - _bytes(layout_of(variant))
+        if saved > 0:
+            names = tuple(name for name, other in made.__members__.items() if other.core is core)
+            text = (
+                f"{core.__name__} ({', '.join(names)}) shrinks from {old} to {new} bytes with suggest({core.__name__})"
+            )
+            yield Hint("nested", names, f"{text}, {saved} bytes a record less here", saved, variant)
+
+
+def _core(type_: Any) -> Any:
+    while layout_of(type_).kind == "array":
+        type_ = type_.__element__
+    return type_
+
+
+def _half(type_: Any) -> Any:
+    layout = layout_of(type_)
+    if layout.kind == "array":
+        inner = _half(type_.__element__)
+        return array[inner] if layout.count is None else array[inner, layout.count]
+    return PLAIN_TYPES["f16" if layout.kind == "scalar" else f"{layout.name[:-1]}h"]
+
+
+def _halves(cls: Any, made: Any, batch: Batch | None) -> Iterator[Hint]:
+    names = [name for name, slot in made.__members__.items() if layout_of(slot.core).scalar == "f32"]
+    if batch is None:
+        names = [name for name in names if layout_of(made.__members__[name].core).kind != "matrix"]
+    else:
+        names = [name for name in names if half_holds(getattr(batch, name))]
+    if not names:
+        return
+    # A uniform's arrays need a stride of 16, which f16 elements seldom have.
+    for chosen in (names, [n for n in names if layout_of(made.__members__[n].type).kind != "array"]):
+        members = {
+            m.name: attributed(_half(t) if m.name in chosen else t, m)
+            for m in layout_of(made).fields
+            for t in (made.__members__[m.name].type,)
+        }
+        variant = make_struct(cls.__name__, members, cls.__module__)
+        if _legal(variant) or not _legal(cls):
+            break
+    else:
+        return
+    variant = _smallest(variant, _legal(cls))
+    saved = _bytes(layout_of(made)) - _bytes(layout_of(variant))
+    if saved <= 0:
+        return
+    of, held = ", ".join(chosen), f"f16 (up to {HALF_MAX:.0f}, {HALF_BITS} bits)"
+    text = f"{of} fit in {held}: the values here do" if batch is not None else f"if {of} fit in {held}"
+    tail = "" if batch is not None else "; suggest(batch) looks at the values"
+    yield Hint("f16", tuple(chosen), f"{text}: {saved} bytes a record less{tail}", saved, variant)
+
+
+def half_holds(column: Any) -> bool:
+    """Whether f16 keeps every value of `column` to its 11 bits: none too large, none lost below 2**-14.
+
+    >>> import numpy as np
+    >>> half_holds(np.array([0.5, 1.0 / 3, np.nan])), half_holds(np.array([70000.0])), half_holds(np.array([1e-6]))
+    (True, False, False)
+    """
+    values = np.abs(np.asarray(column, np.float64))
+    return not bool(np.any((values > HALF_MAX) & np.isfinite(values) | (values < HALF_TINY) & (values != 0)))
+
+
+def _vec4_arrays(cls: Any) -> Iterator[Hint]:
+    for name, slot in cls.__members__.items():
+        layout: Layout = layout_of(slot.type)
+        if layout.kind != "array" or layout.count is None or layout.stride % SLOT == 0:
+            continue
+        inner = layout.element
+        assert inner is not None
+        if inner.kind not in ("scalar", "vector") or inner.scalar == "f16":
+            continue
+        vec4 = vec4_array(layout)
+        count = -(-layout.count * inner.rows // 4)
+        packed = make_struct(cls.__name__, {name: array[PLAIN_TYPES[f"vec4{inner.scalar[0]}"], count]})
+        wrapper = make_struct("Element", {"value": Annotated[slot.type.__element__, size(SLOT)]})
+        padded = make_struct(cls.__name__, {name: array[wrapper, layout.count]})
+        if not (_legal(packed) and _legal(padded)):
+            continue
+        large, small = layout_of(padded).size, layout_of(packed).size
+        read = f", read as {name}[i / 4u][i % 4u]" if inner.kind == "scalar" else ""
+        text = (
+            f"in var<uniform>, {name} takes {small} bytes as {vec4}{read}; {large} with each element padded to {SLOT}"
+        )
+        yield Hint("uniform-vec4", (name,), text, large - small, packed)
