@@ -1,0 +1,144 @@
+"""The types that a shader can name, host-shareable or not. WGSL §6 (types).
+
+A host-shareable type carries its gpustruct class; the others carry the reason why they have none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ..types import PLAIN_TYPES, array, atomic
+
+Family = Literal["abstract", "scalar", "vector", "matrix", "atomic", "array", "struct", "opaque"]
+
+ABSTRACT_INT, ABSTRACT_FLOAT = "abstract int", "abstract float"
+NUMERIC = ("i32", "u32", "f32", "f16")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Type:
+    """One type. `name` is its WGSL spelling, `cls` the gpustruct class, `why` the reason for having none.
+
+    `scalar` is the component of a scalar, vector, matrix or atomic. `count` is None for a
+    runtime-sized array and for one whose count is an override without a value.
+    """
+
+    name: str
+    family: Family
+    cls: Any = None
+    why: str = ""
+    scalar: str = ""
+    rows: int = 1
+    columns: int = 1
+    element: Type | None = None
+    count: int | None = None
+    members: tuple[tuple[str, Type], ...] = ()
+    has_atomic: bool = False
+    runtime: bool = False
+    override: bool = False
+
+    @property
+    def is_plain_data(self) -> bool:
+        """Whether values of this type can be made (WGSL §6.2.12, constructible)."""
+        return not (self.has_atomic or self.runtime or self.override or self.family == "opaque")
+
+
+def same(a: Type, b: Type) -> bool:
+    """Whether two types are one."""
+    if a is b:
+        return True
+    if a.family != b.family or a.family == "struct":
+        return False
+    if a.element is not None and b.element is not None:
+        return a.count == b.count and a.runtime == b.runtime and same(a.element, b.element)
+    return a.name == b.name
+
+
+def _numeric(name: str) -> Type:
+    layout = PLAIN_TYPES[name].__layout__
+    return Type(name, layout.kind, PLAIN_TYPES[name], "", layout.scalar, layout.rows, layout.columns)
+
+
+def _boolean(rows: int) -> Type:
+    name, family = ("bool", "scalar") if rows == 1 else (f"vec{rows}<bool>", "vector")
+    return Type(name, family, None, f"{name} is not host-shareable; use u32", "bool", rows)  # type: ignore[arg-type]
+
+
+# Every type without parameters, and the vectors of bool, by the short name where there is one.
+PLAIN = {name: _numeric(name) for name in PLAIN_TYPES} | {kind.name: kind for kind in map(_boolean, (1, 2, 3, 4))}
+PLAIN |= {name: Type(name, "abstract", None, f"{name} is no memory type", name) for name in (ABSTRACT_INT, ABSTRACT_FLOAT)}
+BOOL, I32, U32, F32 = PLAIN["bool"], PLAIN["i32"], PLAIN["u32"], PLAIN["f32"]
+INT, FLOAT = PLAIN[ABSTRACT_INT], PLAIN[ABSTRACT_FLOAT]
+_SUFFIX = {"f32": "f", "f16": "h", "i32": "i", "u32": "u"}
+_ABSTRACT_VECTORS = {
+    (rows, scalar): Type(f"vec{rows}<{scalar}>", "vector", None, f"{scalar} is no memory type", scalar, rows)
+    for rows in (2, 3, 4)
+    for scalar in (ABSTRACT_INT, ABSTRACT_FLOAT)
+}
+
+
+def vector(rows: int, scalar: str) -> Type:
+    """vecN of `scalar`, or the scalar itself where `rows` is 1."""
+    if rows == 1:
+        return PLAIN[scalar]
+    if scalar == "bool":
+        return PLAIN[f"vec{rows}<bool>"]
+    return _ABSTRACT_VECTORS.get((rows, scalar)) or PLAIN[f"vec{rows}{_SUFFIX[scalar]}"]
+
+
+def matrix(columns: int, rows: int, scalar: str) -> Type:
+    """matCxR of f32 or f16."""
+    return PLAIN[f"mat{columns}x{rows}{_SUFFIX[scalar]}"]
+
+
+def atomic_of(scalar: str) -> Type:
+    """atomic<i32> or atomic<u32>."""
+    return Type(f"atomic<{scalar}>", "atomic", atomic[PLAIN_TYPES[scalar]], "", scalar, has_atomic=True)
+
+
+def array_of(element: Type, count: int | None, *, override: bool = False) -> Type:
+    """array<element, count>; array<element> where `count` is None and `override` false.
+
+    Raises LayoutError for what no array can hold or count.
+    """
+    runtime = count is None and not override
+    shown = f"array<{element.name}>" if runtime else f"array<{element.name}, {count or 'override'}>"
+    facts: dict[str, Any] = {"element": element, "count": count, "has_atomic": element.has_atomic}
+    if override:
+        return Type(shown, "array", None, "its count is an override", runtime=False, override=True, **facts)
+    if element.cls is None:
+        return Type(shown, "array", None, element.why, runtime=runtime, override=element.override, **facts)
+    cls = array[element.cls] if count is None else array[element.cls, count]
+    return Type(cls.__layout__.name, "array", cls, "", runtime=runtime, **facts)
+
+
+def struct_of(name: str, members: tuple[tuple[str, Type], ...], cls: Any) -> Type:
+    """The struct `name`; `cls` is None where a member is not host-shareable."""
+    why = next((f"{name}.{member}: {type_.why}" for member, type_ in members if type_.cls is None), "")
+    return Type(
+        name,
+        "struct",
+        cls,
+        why,
+        members=members,
+        has_atomic=any(type_.has_atomic for _, type_ in members),
+        runtime=any(type_.runtime for _, type_ in members),
+        override=any(type_.override for _, type_ in members),
+    )
+
+
+def opaque(name: str) -> Type:
+    """A texture, a sampler or a pointer: no bytes of it are in a buffer."""
+    return Type(name, "opaque", None, f"{name} has no memory layout")
+
+
+# WGSL §6.5 (textures and samplers), §6.4 (pointers).
+_TEXTURES = [f"texture_{kind}" for kind in ("1d", "2d", "2d_array", "3d", "cube", "cube_array", "multisampled_2d")]
+_STORAGE = [f"texture_storage_{kind}" for kind in ("1d", "2d", "2d_array", "3d")]
+_DEPTH = [f"texture_depth_{kind}" for kind in ("2d", "2d_array", "cube", "cube_array", "multisampled_2d")]
+HANDLES = frozenset(
+    ["sampler", "sampler_comparison", "texture_external", "texture_depth_cube"] + _TEXTURES + _STORAGE + _DEPTH
+)
+# What naga calls a type and the specification does not.
+NAGA_ONLY = frozenset(["f64", "i64", "u64", "vec2d", "vec3d", "vec4d", "binding_array", "acceleration_structure", "ray_query"])

@@ -1,0 +1,209 @@
+"""Arithmetic of const-expressions on scalars. WGSL §8.7 (arithmetic), §15.7 (floating point), §17 (built-ins).
+
+Numbers are Python's; a result is brought back to its type, or the operation raises `Fault`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from collections.abc import Callable
+from typing import Any
+
+from .kinds import ABSTRACT_FLOAT, ABSTRACT_INT
+
+Number = int | float | bool
+
+_BITS = {"i32": (-(2**31), 2**31 - 1), "u32": (0, 2**32 - 1), ABSTRACT_INT: (-(2**63), 2**63 - 1)}
+INTEGERS = tuple(_BITS)
+FLOATS = ("f32", "f16", ABSTRACT_FLOAT)
+_FORMAT = {"f32": "<f", "f16": "<e"}
+
+
+class Fault(Exception):
+    """An operation that has no value: overflow, division by zero, a shift too far."""
+
+
+def fit(scalar: str, value: Number) -> Number:
+    """`value` in the type `scalar`: floats rounded; Fault if the type cannot represent it."""
+    if scalar == "bool":
+        return bool(value)
+    if scalar in _BITS:
+        low, high = _BITS[scalar]
+        if not low <= value <= high:
+            raise Fault(f"{value} does not fit {scalar}")
+        return int(value)
+    try:
+        number = float(value)
+        if scalar in _FORMAT:
+            number = struct.unpack(_FORMAT[scalar], struct.pack(_FORMAT[scalar], number))[0]
+    except (OverflowError, struct.error):
+        raise Fault(f"{value} does not fit {scalar}") from None
+    if not math.isfinite(number):
+        raise Fault(f"{number} is no finite {scalar}")
+    return number
+
+
+def wrap(scalar: str, value: int) -> int:
+    """A concrete integer modulo 2^32; an abstract one must fit."""
+    if scalar == "u32":
+        return value & 0xFFFFFFFF
+    if scalar == "i32":
+        return (value + 2**31 & 0xFFFFFFFF) - 2**31
+    return int(fit(scalar, value))
+
+
+def convert(value: Number, before: str, after: str) -> Number:
+    """An explicit conversion such as ``u32(e)`` (§17.1.2): truncates, keeps bits between i32 and u32."""
+    if after == "bool":
+        return bool(value)
+    if after in ("i32", "u32"):
+        if before in FLOATS:
+            low, high = _BITS[after]
+            return min(max(int(value), low), high)
+        return wrap(after, int(value)) if before in ("i32", "u32") else fit(after, int(value))
+    return fit(after, value)
+
+
+def _quotient(a: int, b: int) -> int:
+    if b == 0:
+        raise Fault("division by zero")
+    result = abs(a) // abs(b)
+    return result if (a < 0) == (b < 0) else -result
+
+
+def _divide(scalar: str, a: Any, b: Any) -> Number:
+    if scalar in INTEGERS:
+        return fit(scalar, _quotient(a, b))
+    if b == 0:
+        raise Fault("division by zero")
+    return fit(scalar, a / b)
+
+
+def _remainder(scalar: str, a: Any, b: Any) -> Number:
+    if scalar in INTEGERS:
+        fit(scalar, _quotient(a, b))
+        return a - b * _quotient(a, b)
+    if b == 0:
+        raise Fault("division by zero")
+    return fit(scalar, math.fmod(a, b))
+
+
+def _arithmetic(operation: Callable[[Any, Any], Any]) -> Callable[[str, Any, Any], Number]:
+    def run(scalar: str, a: Any, b: Any) -> Number:
+        result = operation(a, b)
+        return wrap(scalar, result) if scalar in INTEGERS else fit(scalar, result)
+
+    return run
+
+
+ARITHMETIC: dict[str, Callable[[str, Any, Any], Number]] = {
+    "+": _arithmetic(lambda a, b: a + b),
+    "-": _arithmetic(lambda a, b: a - b),
+    "*": _arithmetic(lambda a, b: a * b),
+    "/": _divide,
+    "%": _remainder,
+}
+COMPARISON: dict[str, Callable[[Any, Any], bool]] = {
+    "==": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+}
+BITWISE: dict[str, Callable[[Any, Any], Any]] = {
+    "&": lambda a, b: a & b,
+    "|": lambda a, b: a | b,
+    "^": lambda a, b: a ^ b,
+}
+
+
+def shift(sign: str, scalar: str, value: int, by: int) -> int:
+    """``<<`` and ``>>`` (§8.9): less than the type's width; a left shift may lose no bits."""
+    width = 64 if scalar == ABSTRACT_INT else 32
+    if not 0 <= by < width:
+        raise Fault(f"a shift by {by} in {scalar}")
+    return value >> by if sign == ">>" else int(fit(scalar, value << by))
+
+
+def _rounded(value: float) -> float:
+    return float(round(value))
+
+
+def _smoothstep(low: float, high: float, value: float) -> float:
+    t = min(max((value - low) / (high - low), 0.0), 1.0)
+    return t * t * (3.0 - 2.0 * t)
+
+
+def _sign(value: Any) -> Any:
+    return (value > 0) - (value < 0)
+
+
+# Built-in functions on floats, component by component: (parameters, function).
+FLOAT_FUNCTIONS: dict[str, tuple[int, Callable[..., float]]] = {
+    **{
+        name: (1, getattr(math, name))
+        for name in "sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp exp2 log log2 radians degrees"
+        .split()
+    },
+    "inverseSqrt": (1, lambda x: 1 / math.sqrt(x)),
+    "floor": (1, lambda x: float(math.floor(x))),
+    "ceil": (1, lambda x: float(math.ceil(x))),
+    "trunc": (1, lambda x: float(math.trunc(x))),
+    "round": (1, _rounded),
+    "fract": (1, lambda x: x - math.floor(x)),
+    "saturate": (1, lambda x: min(max(x, 0.0), 1.0)),
+    "pow": (2, math.pow),
+    "atan2": (2, math.atan2),
+    "step": (2, lambda edge, x: float(edge <= x)),
+    "mix": (3, lambda a, b, t: a * (1 - t) + b * t),
+    "fma": (3, lambda a, b, c: a * b + c),
+    "smoothstep": (3, _smoothstep),
+}
+# Built-in functions on any number.
+NUMBER_FUNCTIONS: dict[str, tuple[int, Callable[..., Any]]] = {
+    "abs": (1, abs),
+    "sign": (1, _sign),
+    "min": (2, min),
+    "max": (2, max),
+    "clamp": (3, lambda x, low, high: min(max(x, low), high)),
+}
+
+
+def call(function: Callable[..., Any], scalar: str, values: list[Any]) -> Number:
+    """One component of a built-in function; Fault where it has no finite value."""
+    try:
+        result = function(*values)
+    except (ValueError, OverflowError, ZeroDivisionError) as error:
+        raise Fault(str(error)) from None
+    return wrap(scalar, result) if scalar in INTEGERS else fit(scalar, result)
+
+
+_INTEGER = re.compile(r"(0[xX][0-9a-fA-F]+|0|[1-9][0-9]*)([iu]?)")
+_FLOAT = re.compile(r"((?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+)([fh]?)|(0|[1-9][0-9]*)([fh])")
+_HEX_FLOAT = re.compile(
+    r"(0[xX](?:[0-9a-fA-F]+\.[0-9a-fA-F]*|\.[0-9a-fA-F]+)(?:[pP][+-]?[0-9]+(?=[fh]?$)|$)|0[xX][0-9a-fA-F]+[pP][+-]?[0-9]+)([fh]?)"
+)
+_SUFFIX = {"i": "i32", "u": "u32", "f": "f32", "h": "f16"}
+_LONGEST = 400
+
+
+def literal(text: str) -> tuple[str, Number] | None:
+    """The scalar type and the value of a numeric literal (§3.5.1); None if its form is wrong, Fault if too large."""
+    if len(text) > _LONGEST:
+        raise Fault(f"a literal of {len(text)} characters")
+    if found := _INTEGER.fullmatch(text):
+        scalar = _SUFFIX.get(found[2], ABSTRACT_INT)
+        return scalar, fit(scalar, int(found[1], 16 if found[1][:2] in ("0x", "0X") else 10))
+    if found := _FLOAT.fullmatch(text):
+        scalar = _SUFFIX.get(found[2] or found[4] or "", ABSTRACT_FLOAT)
+        return scalar, fit(scalar, float(found[1] or found[3]))
+    if found := _HEX_FLOAT.fullmatch(text):
+        scalar = _SUFFIX.get(found[2], ABSTRACT_FLOAT)
+        try:
+            return scalar, fit(scalar, float.fromhex(found[1]))
+        except (OverflowError, ValueError):
+            raise Fault(f"{text} does not fit {scalar}") from None
+    return None

@@ -1,0 +1,67 @@
+"""The text that is read: places in it, and errors that show the place."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import Any
+
+from ..errors import WgslError
+
+# WGSL §3.1 (line breaks): CR LF is one break.
+LINE_BREAK = "\n\v\f\r\x85\u2028\u2029"
+BLANK = " \t\u200e\u200f" + LINE_BREAK
+_LINE = re.compile(f"\r\n|[{LINE_BREAK}]")
+_WINDOW = 100
+
+
+class Source:
+    """A WGSL text. `offset` means a character of `text`, counted from 0."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._starts: list[int] = []
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Line and column of `offset`, both counted from 1."""
+        if not self._starts:
+            self._starts = [0, *(found.end() for found in _LINE.finditer(self.text))]
+        line = bisect_right(self._starts, offset)
+        return line, offset - self._starts[line - 1] + 1
+
+    def line_at(self, offset: int) -> int:
+        """The line of `offset`, counted from 1."""
+        return self.place(offset)[0]
+
+    def excerpt(self, offset: int) -> str:
+        """The line at `offset` and a caret under it; a window of the line, if it is long."""
+        line, column = self.place(offset)
+        start = self._starts[line - 1]
+        following = _LINE.search(self.text, start)
+        text = self.text[start : following.start() if following else len(self.text)]
+        first = max(0, column - 1 - _WINDOW // 2)
+        window = text[first : first + _WINDOW]
+        lead = "..." if first else ""
+        trail = "..." if first + _WINDOW < len(text) else ""
+        shown = "".join(character if character.isprintable() else " " for character in window)
+        margin = f"  {line} | "
+        return f"{margin}{lead}{shown}{trail}\n{'|'.rjust(len(margin) - 1)} {' ' * (len(lead) + column - 1 - first)}^"
+
+    def error(self, rule: str, offset: int, **facts: Any) -> WgslError:
+        """The WgslError of `rule` at `offset`, its line shown below the message."""
+        line, column = self.place(offset)
+        shown = {name: short(fact) if isinstance(fact, str) else fact for name, fact in facts.items()}
+        error = WgslError.of(rule, where=f"line {line}, column {column}", **shown)
+        return self.at(error, offset)
+
+    def at(self, error: Exception, offset: int) -> WgslError:
+        """`error`, whatever room it comes from, as the WgslError of a place in this text."""
+        found = WgslError(f"{error}\n{self.excerpt(offset)}")
+        found.rule = getattr(error, "rule", "")
+        found.line, found.column = self.place(offset)
+        return found
+
+
+def short(text: str, most: int = 200) -> str:
+    """`text`, or its beginning: what a hostile file holds must not fill the terminal."""
+    return text if len(text) <= most else f"{text[: most - 3]}..."

@@ -1,0 +1,265 @@
+"""Tokens to a tree of named tuples, by the lark grammar. The only room that loads lark.
+
+Every node knows its `offset` in the text. Nothing here knows what a name means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from importlib import resources
+from typing import Any, NamedTuple
+
+import lark
+from lark.lexer import Lexer, LexerState
+
+from .source import Source
+from .tokens import TOKEN_WORDS, Piece, Token, tokens
+
+
+class Name(NamedTuple):
+    """An identifier with its template list: a type, a value, or the callee of a call."""
+
+    offset: int
+    text: str
+    arguments: tuple[Any, ...] | None = None
+
+
+class Literal(NamedTuple):
+    offset: int
+    text: str
+
+
+class Call(NamedTuple):
+    offset: int
+    callee: Name
+    arguments: tuple[Any, ...]
+
+
+class Group(NamedTuple):
+    offset: int
+    inner: Any
+
+
+class Step(NamedTuple):
+    """`.name` where `name` is text, `[index]` where it is None."""
+
+    offset: int
+    name: str | None
+    index: Any
+
+
+class Postfix(NamedTuple):
+    offset: int
+    base: Any
+    steps: tuple[Step, ...]
+
+
+class Unary(NamedTuple):
+    offset: int
+    signs: tuple[str, ...]
+    operand: Any
+
+
+class Chain(NamedTuple):
+    """Operands joined by operators of one precedence, folded from the left."""
+
+    offset: int
+    operands: tuple[Any, ...]
+    signs: tuple[Token, ...]
+
+
+class Attribute(NamedTuple):
+    offset: int
+    name: str
+    arguments: tuple[Any, ...]
+
+
+class Member(NamedTuple):
+    offset: int
+    name: str
+    attributes: tuple[Attribute, ...]
+    type: Name
+
+
+class Declaration(NamedTuple):
+    """One item at module scope. `kind` is its keyword; parts that the kind has not are empty."""
+
+    kind: str
+    offset: int
+    name: str = ""
+    type: Name | None = None
+    value: Any = None
+    attributes: tuple[Attribute, ...] = ()
+    members: tuple[Member, ...] = ()
+    words: tuple[Token, ...] = ()
+
+
+class _Mixed(Exception):
+    """Operators that the specification does not order stand side by side."""
+
+    def __init__(self, sign: Token) -> None:
+        super().__init__(sign)
+        self.sign = sign
+
+
+_BITWISE = ("&", "|", "^")
+_LOGICAL = ("&&", "||")
+_RELATIONAL = ("<", ">", "<=", ">=", "==", "!=")
+_SHIFT = ("<<", ">>")
+_ADDITIVE = ("+", "-")
+
+
+def _ordered(operands: list[Any], signs: list[Token]) -> Any:
+    """The tree of a flat run of operators (WGSL §8.18, operator precedence and associativity)."""
+    if not signs:
+        return operands[0]
+    texts = {sign.text for sign in signs}
+    for level, same, most in ((_BITWISE, True, 0), (_LOGICAL, True, 0), (_RELATIONAL, False, 1), (_SHIFT, False, 1)):
+        if not texts.isdisjoint(level):
+            split = [sign for sign in signs if sign.text in level]
+            mixed = [sign for sign in split if sign.text != split[0].text] if same else split[most:]
+            if level in (_BITWISE, _SHIFT):
+                mixed += [sign for sign in signs if sign.text not in level]
+            if mixed:
+                raise _Mixed(mixed[0])
+            return _folded(operands, signs, level)
+    return _folded(operands, signs, _ADDITIVE if not texts.isdisjoint(_ADDITIVE) else tuple(texts))
+
+
+def _folded(operands: list[Any], signs: list[Token], level: tuple[str, ...]) -> Any:
+    parts: list[Any] = []
+    between: list[Token] = []
+    start = 0
+    for index, sign in enumerate(signs):
+        if sign.text in level:
+            parts.append(_ordered(operands[start : index + 1], signs[start:index]))
+            between.append(sign)
+            start = index + 1
+    parts.append(_ordered(operands[start:], signs[start:]))
+    return Chain(parts[0].offset, tuple(parts), tuple(between))
+
+
+class _Tree:
+    """lark calls the method of a rule with the rule's parts, innermost first."""
+
+    def expression(self, parts: list[Any]) -> Any:
+        return parts[0] if len(parts) == 1 else _ordered(parts[::2], parts[1::2])
+
+    def operand(self, parts: list[Any]) -> Any:
+        if len(parts) == 1:
+            return parts[0]
+        return Unary(parts[0].offset, tuple(sign.text for sign in parts[:-1]), parts[-1])
+
+    def primary(self, parts: list[Any]) -> Any:
+        return parts[0] if len(parts) == 1 else Postfix(parts[0].offset, parts[0], tuple(parts[1:]))
+
+    def index(self, parts: list[Any]) -> Step:
+        return Step(parts[0].offset, None, parts[0])
+
+    def component(self, parts: list[Any]) -> Step:
+        return Step(parts[0].offset, parts[0].text, None)
+
+    def literal(self, parts: list[Any]) -> Literal:
+        return Literal(parts[0].offset, parts[0].text)
+
+    def group(self, parts: list[Any]) -> Group:
+        return Group(parts[0].offset, parts[0])
+
+    def call(self, parts: list[Any]) -> Call:
+        return Call(parts[0].offset, parts[0], tuple(parts[1:]))
+
+    def type(self, parts: list[Any]) -> Name:
+        name = parts[0]
+        return Name(name.offset, name.text, tuple(parts[1:]) or None)
+
+    def attribute(self, parts: list[Any]) -> Attribute:
+        return Attribute(parts[0].offset, parts[0].text, tuple(parts[1:]))
+
+    def member(self, parts: list[Any]) -> Member:
+        *attributes, name, type_ = parts
+        return Member(name.offset, name.text, tuple(attributes), type_)
+
+    def typed(self, parts: list[Any]) -> dict[str, Any]:
+        return {"type": parts[0]}
+
+    def initial(self, parts: list[Any]) -> dict[str, Any]:
+        return {"value": parts[0]}
+
+    def space(self, parts: list[Any]) -> dict[str, Any]:
+        return {"words": tuple(parts)}
+
+    def empty(self, parts: list[Any]) -> Declaration:
+        return Declaration("empty", 0)
+
+    def directive(self, parts: list[Any]) -> Declaration:
+        return Declaration(parts[0].text, parts[0].offset, words=tuple(parts[1:]))
+
+    def assertion(self, parts: list[Any]) -> Declaration:
+        return Declaration("const_assert", parts[0].offset, value=parts[1])
+
+    def alias(self, parts: list[Any]) -> Declaration:
+        return Declaration("alias", parts[1].offset, parts[1].text, parts[2])
+
+    def struct(self, parts: list[Any]) -> Declaration:
+        return Declaration("struct", parts[1].offset, parts[1].text, members=tuple(parts[2:]))
+
+    def function(self, parts: list[Any]) -> Declaration:
+        *attributes, _, name, _ = parts
+        return Declaration("fn", name.offset, name.text, attributes=tuple(attributes))
+
+    def constant(self, parts: list[Any]) -> Declaration:
+        return _declaration("const", parts)
+
+    def override(self, parts: list[Any]) -> Declaration:
+        return _declaration("override", parts)
+
+    def variable(self, parts: list[Any]) -> Declaration:
+        return _declaration("var", parts)
+
+
+def _declaration(kind: str, parts: list[Any]) -> Declaration:
+    named: dict[str, Any] = {}
+    attributes: list[Attribute] = []
+    for part in parts:
+        if isinstance(part, dict):
+            named.update(part)  # type: ignore[arg-type]
+        elif isinstance(part, Attribute):
+            attributes.append(part)
+        elif part.type == "NAME":
+            named.update(offset=part.offset, name=part.text)
+    return Declaration(kind=kind, attributes=tuple(attributes), **named)
+
+
+class _Ready(Lexer):
+    """Hands lark the tokens that tokens.py found."""
+
+    __future_interface__ = 2
+
+    def __init__(self, configuration: Any) -> None:
+        pass
+
+    def lex(self, lexer_state: LexerState, parser_state: Any) -> Iterator[Any]:
+        return iter(lexer_state.text)  # type: ignore[arg-type]
+
+
+@cache
+def _grammar() -> lark.Lark:
+    text = resources.files(__package__).joinpath("grammar.lark").read_text("utf-8")
+    return lark.Lark(text, parser="lalr", lexer=_Ready, start="item", transformer=_Tree())
+
+
+def tree(source: Source, piece: Piece) -> Declaration:
+    """The declaration that `piece` holds; WgslError where it breaks the grammar."""
+    found = tokens(source, piece)
+    try:
+        return _grammar().parse(found)  # type: ignore[arg-type, return-value]
+    except lark.UnexpectedToken as error:
+        expected = sorted({TOKEN_WORDS[kind] for kind in error.expected if kind in TOKEN_WORDS})
+        wanted = " or ".join(expected) if len(expected) < 5 else "another token"
+        token: Any = error.token
+        if token.type == "$END":
+            raise source.error("syntax-end", max(piece.start, piece.end - 1), expected=wanted) from None
+        raise source.error("syntax", token.offset, expected=wanted, found=token.text) from None
+    except _Mixed as error:
+        raise source.error("operators-mixed", error.sign.offset, sign=error.sign.text) from None

@@ -1,0 +1,205 @@
+"""Text to tokens: declarations cut apart, comments and function bodies left out, template lists found.
+
+WGSL §3.2 (blankspace), §3.3 (comments), §3.5 (literals), §3.9 (template lists).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from .source import BLANK, LINE_BREAK, Source
+
+MAX_NESTING = 127
+
+_LINE_COMMENT = f"//[^{LINE_BREAK}]*"
+_OTHER = r"\x80-\x84\x86-\u200d\u2010-\u2027\u202a-\U0010ffff"
+_DIGITS = r"0[xX][0-9a-fA-F]*\.?[0-9a-fA-F]*(?:[pP][+-]?[0-9]+)?|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_TOKEN = re.compile(
+    rf"(?P<blank>[{BLANK}]+|{_LINE_COMMENT})|(?P<comment>/\*)|(?P<name>[A-Za-z_{_OTHER}][A-Za-z0-9_{_OTHER}]*)"
+    rf"|(?P<number>(?:{_DIGITS})[iufh]?)"
+    r"|(?P<sign>->|<<=|<<|<=|&&|\|\||==|!=|\+\+|--|[-+*/%&|^~!<>=(){}\[\],;:.@])"
+)
+_COMMENT_MARK = re.compile(r"/\*|\*/")
+_BETWEEN = re.compile(f"(?:[{BLANK}]+|{_LINE_COMMENT})*")
+_STOP = re.compile(rf"[{{}};]|{_LINE_COMMENT}|/\*")
+
+KEYWORDS = {
+    word: word.upper()
+    for word in "enable requires diagnostic const override const_assert alias struct var fn true false".split()
+}
+# Signs that mean something by their place only; a leading underscore keeps them out of the tree.
+SIGNS = {
+    "@": "_AT",
+    "(": "_PAREN",
+    ")": "_PAREN_END",
+    "[": "_BRACKET",
+    "]": "_BRACKET_END",
+    "{": "_BRACE",
+    "}": "_BRACE_END",
+    ",": "_COMMA",
+    ";": "_SEMICOLON",
+    ":": "_COLON",
+    "=": "_EQUAL",
+    ".": "_DOT",
+    "-": "MINUS",
+    "*": "STAR",
+    "&": "AND",
+    "!": "BANG",
+    "~": "TILDE",
+    **dict.fromkeys("< > <= == != << + / % | ^ && ||".split(), "BINARY"),
+}
+TOKEN_WORDS = {kind: f"`{text}`" for text, kind in {**KEYWORDS, **SIGNS}.items() if kind != "BINARY"} | {
+    "NAME": "a name",
+    "NUMBER": "a number",
+    "BINARY": "an operator",
+    "BODY": "a function body",
+    "_TEMPLATE": "`<`",
+    "_TEMPLATE_END": "`>`",
+}
+
+
+class Piece(NamedTuple):
+    """The text of one declaration: from `start` to `end`, its first brace at `brace` (or -1)."""
+
+    start: int
+    end: int
+    brace: int
+
+
+def end_of_comment(source: Source, start: int) -> int:
+    """Where the block comment that begins at `start` ends; comments nest (§3.3)."""
+    depth = 0
+    for mark in _COMMENT_MARK.finditer(source.text, start):
+        depth += 1 if mark[0] == "/*" else -1
+        if depth == 0:
+            return mark.end()
+    raise source.error("comment-open", start)
+
+
+def next_start(source: Source, offset: int) -> int:
+    """The first character from `offset` on that is neither blank nor comment."""
+    while True:
+        found = _BETWEEN.match(source.text, offset)
+        offset = found.end() if found else offset
+        if not source.text.startswith("/*", offset):
+            return offset
+        offset = end_of_comment(source, offset)
+
+
+def piece_from(source: Source, start: int) -> Piece:
+    """The declaration that begins at `start`: up to its semicolon or its closing brace."""
+    text, offset, depth, brace = source.text, start, 0, -1
+    while found := _STOP.search(text, offset):
+        offset = found.end()
+        sign = found[0]
+        if sign == "/*":
+            offset = end_of_comment(source, found.start())
+        elif sign == ";" and depth == 0:
+            return Piece(start, offset, brace)
+        elif sign == "{":
+            brace = found.start() if brace < 0 else brace
+            depth += 1
+        elif sign == "}":
+            depth -= 1
+            if depth <= 0:
+                return Piece(start, offset, brace)
+    if depth:
+        raise source.error("brace-open", brace)
+    return Piece(start, len(text), brace)
+
+
+class Token(NamedTuple):
+    """One token: the terminal's name in the grammar, its text, and its offset."""
+
+    type: str
+    text: str
+    offset: int
+    # What lark reads of its last token to make the end of the text.
+    line = column = end_line = end_column = end_pos = None
+
+    @property
+    def start_pos(self) -> int:
+        return self.offset
+
+
+def tokens(source: Source, piece: Piece) -> list[Token]:
+    """The tokens of one declaration; what follows a function's name is one BODY."""
+    found = list(_raw_tokens(source, piece))
+    _mark_templates(found)
+    return list(_joined(source, found))
+
+
+def _raw_tokens(source: Source, piece: Piece) -> Iterator[list[str | int]]:
+    text, offset, end = source.text, piece.start, piece.end
+    match, function = _TOKEN.match, 0
+    while offset < end:
+        found = match(text, offset, end)
+        if found is None:
+            raise source.error("character", offset, character=repr(text[offset]))
+        group, start, offset = found.lastgroup, offset, found.end()
+        if group == "comment":
+            offset = end_of_comment(source, start)
+        elif group != "blank":
+            word = found[0]
+            kind = "NUMBER"
+            if group == "name":
+                kind = KEYWORDS.get(word, "NAME")
+            elif group == "sign":
+                kind = SIGNS.get(word, "OTHER")
+            if function == 2 and word == "(" and piece.brace >= 0:
+                yield ["BODY", "", start]
+                return
+            function = 1 if kind == "FN" else 2 * (function == 1 and kind == "NAME")
+            yield [kind, word, start]
+
+
+def _mark_templates(found: list[list[str | int]]) -> None:
+    # The specification's own discovery (§3.9), over tokens: `<<` and `<=` are tokens already, `>` is always alone.
+    pending: list[tuple[int, int]] = []
+    depth, before = 0, ""
+    for index, token in enumerate(found):
+        kind, text = token[0], token[1]
+        if text == "<":
+            if before in ("NAME", "VAR"):
+                pending.append((index, depth))
+        elif text == ">":
+            if pending and pending[-1][1] == depth:
+                found[pending.pop()[0]][0], token[0] = "_TEMPLATE", "_TEMPLATE_END"
+        elif text in ("(", "["):
+            depth += 1
+        elif text in (")", "]"):
+            while pending and pending[-1][1] >= depth:
+                pending.pop()
+            depth = max(0, depth - 1)
+        elif text in ("&&", "||"):
+            while pending and pending[-1][1] >= depth:
+                pending.pop()
+        elif text in (";", "{", ":") or (text == "=" and not _closes_comparison(found, index)):
+            depth = 0
+            pending.clear()
+        before = kind
+
+
+def _closes_comparison(found: list[list[str | int]], index: int) -> bool:
+    before = found[index - 1] if index else None
+    return before is not None and before[0] == "BINARY" and before[1] == ">" and before[2] == found[index][2] - 1  # type: ignore[operator]
+
+
+def _joined(source: Source, found: list[list[str | int]]) -> Iterator[Token]:
+    nesting, index = 0, 0
+    while index < len(found):
+        kind, text, offset = found[index]
+        index += 1
+        if kind == "BINARY" and text == ">" and index < len(found):
+            following = found[index]
+            if following[2] == offset + 1 and following[0] in ("BINARY", "_EQUAL") and following[1] in (">", "="):  # type: ignore[operator]
+                text, index = f">{following[1]}", index + 1
+        elif kind in ("_PAREN", "_BRACKET", "_TEMPLATE"):
+            nesting += 1
+            if nesting > MAX_NESTING:
+                raise source.error("nesting", offset, depth=nesting, most=MAX_NESTING)  # type: ignore[arg-type]
+        elif kind in ("_PAREN_END", "_BRACKET_END", "_TEMPLATE_END"):
+            nesting -= 1
+        yield Token(kind, text, offset)  # type: ignore[arg-type]
