@@ -191,8 +191,11 @@ def test_a_struct_of_1023_members_gets_an_answer() -> None:
     rng = random.Random(2)
     T = make_struct("T", {f"m{i}": rng.choice([f32, vec3f, vec2f, vec4f]) for i in range(1023)})
     found = suggest(T)
-    used = sum(reference.layout(slot.type).size for slot in T.__members__.values())
-    assert found.bytes_after == -(-used // 16) * 16  # Nothing but the end is padded, so it is the minimum.
+    types = [slot.type for slot in T.__members__.values()]
+    # 4 bytes behind a vec3f can hold an f32 and nothing else here, so this is the minimum.
+    gaps = 4 * max(0, types.count(vec3f) - types.count(f32))
+    used = sum(reference.layout(type_).size for type_ in types)
+    assert found.bytes_after == -(-(used + gaps) // 16) * 16
     assert reference.layout(found.apply()).size == found.bytes_after
 
 

@@ -99,6 +99,10 @@ def smallest_order(layout: Layout, *, uniform: bool) -> Order:
             low = middle
         else:
             high, fits[middle] = middle, found
+    if not seen_all[low] and (greedy := _greedy(kinds, len(members), current - step - total)) is not None:
+        filled, padding = greedy
+        if high not in fits or round_up(step, total + padding) < sizes[high]:
+            return Order((*filled, *stay[len(members) :]), round_up(step, total + padding) == sizes[0])
     if high not in fits:
         return Order(stay, seen_all[low])
     return Order((*fits[high], *stay[len(members) :]), seen_all[low])
@@ -149,3 +153,25 @@ def _search(kinds: Sequence[_Kind], count: int, slack: int, widest: int) -> tupl
         order.append(last[0])
         last = last[1]
     return tuple(reversed(order)), whole
+
+
+def _greedy(kinds: Sequence[_Kind], count: int, slack: int) -> tuple[tuple[int, ...], int] | None:
+    """An order by hand's rule, and its padding: where no gap is needed the most aligned member, odd sizes first."""
+    placed = [0] * len(kinds)
+    order: list[int] = []
+    end = padding = wait = 0
+    for _ in range(count):
+        choices = [
+            (-end % kind.align, -kind.align, kind.size % kind.align == 0, at)
+            for at, kind in enumerate(kinds)
+            if placed[at] < len(kind.members)
+            and -end % kind.align >= wait
+            and (end + -end % kind.align) % kind.multiple == 0
+        ]
+        if not choices or padding + min(choices)[0] > slack:
+            return None
+        gap, _, _, at = min(choices)
+        order.append(kinds[at].members[placed[at]])
+        placed[at] += 1
+        end, padding, wait = end + gap + kinds[at].size, padding + gap, kinds[at].wait
+    return tuple(order), padding
