@@ -26,4 +26,4 @@ kernel = Extension(
     extra_link_args=link_args,
 )
 
-setup(ext_modules=cythonize([kernel], build_dir="build/cython", language_level=3))
+setup(ext_modules=cythonize([kernel], build_dir="build/cython", language_level=3, quiet=True))

@@ -61,6 +61,8 @@ if TYPE_CHECKING:
     from . import gpu as gpu
     from . import wgsl as wgsl
 
+__version__ = "0.1.0"
+
 # The two rooms are no part of `import *`: that would load wgpu and lark.
 __all__ = [
     "BindingError",
