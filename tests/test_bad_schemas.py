@@ -100,6 +100,12 @@ def ones(*shape: int) -> np.ndarray:
     return np.ones(shape)
 
 
+def read_only() -> np.ndarray:
+    array = np.zeros(80, np.uint8)
+    array.flags.writeable = False
+    return array
+
+
 def scope() -> dict[str, Any]:
     names = {name: getattr(gpustruct, name) for name in gpustruct.__all__}
     own = {
@@ -110,6 +116,7 @@ def scope() -> dict[str, Any]:
         **names,
         **own,
         "PARTICLES": Particle(position=ones(5, 3), life=1),
+        "READONLY": read_only(),
         "Annotated": typing.Annotated,
         "Literal": typing.Literal,
         "__name__": __name__,

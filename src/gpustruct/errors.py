@@ -76,6 +76,11 @@ class LayoutError(GpuStructError):
         "runtime-uniform": "a runtime-sized array cannot be in uniform (current: {type}) - at {where}; give it a count: array[{element}, N], or use var<storage>",
         "not-a-type": "layout_of takes a gpustruct type (current: {current}) - at layout_of(...); pass a class such as vec3f, array[f32, 4] or a subclass of Struct",
         "suggest-struct": "suggest takes a struct, whose members have an order (current: {current}) - at suggest(...); pass a subclass of Struct",
+        "dtype-type": "dtype_of takes a gpustruct type (current: {current}) - at {where}; pass a class such as vec3f, array[f32, 4] or a subclass of Struct",
+        "dtype-runtime": "a numpy dtype has a fixed size (current: {type}, which is runtime-sized) - at {where}; use dtype_of({element}) for its elements",
+        "dtype-source": "struct_of takes a structured dtype, a ctypes.Structure or a dataclass (current: {current}) - at struct_of(...); pass one of them, with a name for each field",
+        "dtype-ask": "a member's type must follow from its dtype (current: {current}; inferred {inferred}) - at {where}; say which: struct_of(..., types={way_out})",
+        "dtype-answers": "types must name members (unknown: {unknown}) - at struct_of(...) of {where}; use dotted names for nested members, or leave them out",
         "length-size": "a binding size must be a whole number of at least {minimum} bytes (current: {size!r}) - at {where}; bind {minimum} bytes or more",
     }
 
@@ -104,12 +109,32 @@ class SourceError(GpuStructError):
         "column-masked": "a column may not have missing values (current: {kind}) - at {where}; fill them first: {way_out}",
         "column-source": "a column must be an array or something numpy.asarray takes (current: {current}) - at {where}; {way_out}",
         "column-nested": "a {type} member takes a batch of {type} or a mapping of its columns (current: {current}) - at {where}; use {type}(...)",
+        "column-missing-value": "a column may not have missing values (current: {kind}, the first in row {row}) - at {where}; fill them first: {way_out}",
+        "column-device": "a column must lie in memory that the CPU reads (current: {current} on {device}) - at {where}; copy it first: {way_out}",
+        "column-twice": "a source's columns must have names of their own (current: {name!r} twice) - at {where}; rename one of them",
+        "column-kind": "{type} cannot be made from {current} - at {where}; {way_out}",
+        "rename-member": "a rename must start from a member (unknown: {unknown}) - at batch({type}, ...); expected {expected}; dotted names for nested members",
+        "rename-column": "a rename must lead to a column of the source (unknown: {unknown}) - at {where}; came {came}",
+        "rename-value": "a rename must be the name of a column, or a tuple of names, one a component (current: {current}) - at {where}; write {way_out}",
+        "source-kind": "batch takes columns by name, or records (current: {current}) - at batch({type}, ...); {way_out}",
+        "source-lazy": "a source must hold its values (current: {current}, which is a plan to get them) - at batch({type}, ...); compute it first: {way_out}",
+        "record-kind": "a record must be a mapping, a tuple of {count} values, or an object with the attributes {expected} (current: {current}) - at {where}; {way_out}",
+        "record-members": "a record must have every member, and no other (missing: {missing}; unknown: {unknown}) - at {where}; expected {expected}",
+        "record-shape": "a value must have its member's own shape, {inner} for {type} (current: {shape}) - at {where}; {way_out}",
+        "record-length": "a tuple or list of records must have as many entries as {type} (current: {count}) - at {where}; give it {expected}",
+        "view-type": "view takes a gpustruct type (current: {current}) - at view(...); pass a class such as mat4x4f or a subclass of Struct",
+        "view-data": "data must be a C-contiguous buffer that holds the records, {needed} bytes from offset {offset} (current: {current}) - at view({type}, data, offset); pass a larger buffer, such as np.zeros({total}, np.uint8)",
+        "view-count": "count must be a whole number of records, {least} or more (current: {count}) - at view({type}, ...); {way_out}",
+        "view-readonly": "a view writes into its bytes (current: over read-only memory) - at {where}; pass a writable buffer: bytearray(data)",
+        "view-whole": "v[...] is the whole value, v.member a part (current: v[{index}]) - at {where}; {way_out}",
+        "view-update": "update takes a mapping from members to values (current: {current}) - at update({type}, ...); pass {{'member': value}}",
         "range-integer": "{type} holds whole numbers from {low} to {high} (current: {value}) - at {where}; clip or mask the column first: np.clip({name}, {low}, {high})",
         "range-float": "a finite value must stay finite in {type} (current: {value}, the largest {type} is {high}) - at {where}; scale or clip the column first: np.clip({name}, -{high}, {high})",
         "tail-batch": "a struct that ends in a runtime-sized array is one record (current: batch shape {shape}) - at {where}; give the header's columns without leading dimensions",
         "tail-shape": "the tail of {type} is one run of records (current: batch shape {shape}) - at {where}; flatten it: one leading dimension",
         "batch-abstract": "a batch is an instance of a type with a layout (current: {name}) - at {name}(...); use a subclass of Struct, atomic[u32] or array[f32, 8]",
         "batch-type": "{function} takes a batch, an instance of a gpustruct type (current: {current}) - at {function}(...); make one: Particle(position=..., life=...), or vec3f(array)",
+        "unpack-type": "unpack takes a type with a layout (current: {current}) - at unpack(...); pass a subclass of Struct, vec3f or array[f32, 8]",
         "batch-assign": "a batch's columns stay as they were given (current: assignment to {where}) - at {where}; make a new batch, or write into the array: {name}[...] = value",
         "batch-index": "a batch is indexed over its {ndim} batch dimensions (current: {index}) - at {where}; {way_out}",
         "batch-scalar": "a single record has no length (current: batch shape ()) - at {where}; give columns a leading dimension to make a batch",
@@ -117,11 +142,11 @@ class SourceError(GpuStructError):
         "out-buffer": "out must be a writable, C-contiguous buffer (current: {current}) - at {function}(..., out=...); use np.empty({needed}, np.uint8)",
         "out-columns": "out must be a batch of {type} whose columns are writable arrays (current: {current}) - at unpack(..., out=...); {way_out}",
         "out-dtype": "{type} cannot be unpacked into {dtype} without changing values - at {where}; use a column of {suggestion}",
-        "offset-value": "offset must be a whole number of bytes, 0 or more (current: {offset}) - at {function}(..., offset=...); pass the byte at which the first record starts",
-        "stride-value": "stride must be a multiple of {align} and at least {size} bytes for {type} (current: {stride}) - at {function}(..., stride=...); use {suggestion}",
+        "offset-value": "offset must be a whole number of bytes, 0 or more (current: {offset!r}) - at {function}(..., offset=...); pass the byte at which the first record starts",
+        "stride-value": "stride must be a multiple of {align} and at least {size} bytes for {type} (current: {stride!r}) - at {function}(..., stride=...); use {suggestion}",
         "stride-tail": "the stride of a struct that ends in a runtime-sized array is its element's (current: {stride}) - at {function}(..., stride=...); leave stride out",
-        "threads-value": "threads must be a whole number from 1 to 1024, or None to choose by size (current: {threads}) - at {function}(..., threads=...); leave it out",
-        "count-value": "count must be a whole number of records, from 0 to {available} here (current: {count}) - at unpack({type}, ...); pass fewer records or more bytes",
+        "threads-value": "threads must be a whole number from 1 to 1024, or None to choose by size (current: {threads!r}) - at {function}(..., threads=...); leave it out",
+        "count-value": "count must be a whole number of records, from 0 to {available} here (current: {count!r}) - at unpack({type}, ...); pass fewer records or more bytes",
         "data-buffer": "data must be a C-contiguous buffer of bytes (current: {current}) - at unpack({type}, ...); use np.ascontiguousarray(data)",
         "data-size": "data must hold a whole number of records of {stride} bytes (current: {size} bytes from offset {offset}, {extra} too many) - at unpack({type}, ...); pass count= to read only the first records",
         "data-small": "data must hold at least {needed} bytes (current: {size} from offset {offset}) - at unpack({type}, ...); pass the whole buffer",
@@ -273,4 +298,26 @@ class BindingError(GpuStructError):
         "buffer-usage": "the buffer needs usage {usage} (current: {current}) - at {function}(...); create it with usage=wgpu.BufferUsage.{usage} | ...",
         "buffer-small": "the buffer must hold {needed} bytes from offset {offset} (current: {size} bytes) - at {function}(...); create a buffer of {total} bytes or write fewer records",
         "buffer-offset": "offset must be a multiple of {multiple} for {why} (current: {offset}) - at {function}(...); use {suggestion}",
+    }
+
+
+class CommandError(GpuStructError):
+    """The command line asks for what cannot be done: a file that is not there, a struct that nobody declares.
+
+    >>> from gpustruct.errors import CommandError
+    >>> print(CommandError.of("folder-empty", name="shaders"))
+    a folder must hold .wgsl files at some depth (current: none) - at shaders; name the files
+    """
+
+    templates = {
+        "file": "a file must be readable (current: {reason}) - at {name}; correct the path, or pass - for standard input",
+        "encoding": "a shader must be UTF-8 (current: byte {byte}, {at} bytes in) - at {name}; convert it",
+        "folder-empty": "a folder must hold .wgsl files at some depth (current: none) - at {name}; name the files",
+        "folder-write": "the folder for pictures must be writable (current: {reason}) - at {name}; pass another",
+        "schema-module": "module:Class must name a module that can be imported (current: {reason}) - at {module}; run in the folder that has it, or set PYTHONPATH",
+        "schema-class": "module:Class must name something in its module (current: no {path}) - at {module}:{path}; correct the name",
+        "schema-type": "module:Class must name a gpustruct type (current: {current}) - at {name}; name a subclass of Struct",
+        "struct-missing": "--struct must name a struct of the input (current: {name}) - at {where}; it has {known}",
+        "nothing": "there must be something to {verb} (current: no host-shareable struct or binding) - at {where}; pass another file",
+        "part-missing": "gpustruct {command} needs a part that is not installed (current: {reason}) - at gpustruct {command}; reinstall gpustruct",
     }

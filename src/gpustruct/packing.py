@@ -71,7 +71,8 @@ def bound_of(batch: Any, function: str = "pack") -> Bound:
         bound = batch.__bound__
     except AttributeError:
         bound = None
-    if bound is None:
+    # A type has the attribute too: the slot itself.
+    if bound.__class__ is not Bound:
         if not isinstance(batch, Batch):
             raise SourceError.of("batch-type", function=function, current=type(batch).__name__)
         bound = bind(batch)
@@ -290,7 +291,7 @@ def unpack(
     """
     layout = getattr(cls, "__layout__", None)
     if not isinstance(cls, type) or not issubclass(cls, Batch) or not isinstance(layout, Layout):
-        raise SourceError.of("batch-type", function="unpack", current=getattr(cls, "__name__", repr(cls)))
+        raise SourceError.of("unpack-type", current=getattr(cls, "__name__", repr(cls)))
     data = _bytes(cls, data)
     offset = _whole(offset, "unpack")
     step = layout.array_stride if stride is None else check_stride(layout, stride, "unpack")
