@@ -69,6 +69,7 @@ const scatter_isa scatter_portable = {
     portable_stream,
     portable_fence,
     portable_convert,
+    NULL,
 };
 
 /* Scalars that lie apart, or in the other byte order, pass through a contiguous block. */
@@ -214,7 +215,7 @@ int64_t scatter_scratch(const scatter_plan *plan, int64_t stride) {
     int64_t block = scatter_block(plan, stride);
     int64_t bytes = stage_bytes(block, stride) + raw_bytes(plan, block);
     for (int32_t t = 0; t < plan->temp_count; t++) bytes += line_up(plan->temps[t] * block + LINE);
-    return bytes + line_up(plan->columns * (int64_t)sizeof(char *));
+    return bytes + line_up(plan->columns * (int64_t)sizeof(char *)) + WIDE_SLOTS * 4 * LINE;
 }
 
 typedef struct {
@@ -223,6 +224,8 @@ typedef struct {
     char *stage, *raw, *temps;
     int64_t block;
     char **row; /* [columns] address of the row's first record */
+    int wide_count, feeds; /* slots of a record that `wide` can write, or 0; steps that fill temporaries */
+    char (*constants)[64]; /* [WIDE_SLOTS * 4] pieces of columns that do not move, four times over */
 } context;
 
 static ptrdiff_t step_of(const context *c, int32_t column) {
@@ -244,44 +247,126 @@ static char *piece_at(const context *c, int64_t first, int32_t column, int64_t o
     return c->row[column] + first * step_of(c, column) + offset;
 }
 
-/* One block forward: records [first, first + n) of a row, to `to`. The record that does not fit, or -1. */
-static scatter_status run_block(const context *c, int64_t first, int64_t n, char *to, int64_t stride,
-                                int check) {
-    scatter_status status = {-1, 0};
+/* Wide slots (see scatter.h): which plans have them, and where their lanes lie. */
+
+static const int8_t SLOT_BYTES[SLOT_COUNT][4] = {{12, 4}, {8, 8}, {8, 4, 4}, {4, 4, 8}, {4, 4, 4, 4}};
+
+/* How many wide slots a record is, or 0 if it is anything else. */
+static int wide_count(const context *c, int64_t stride) {
     const scatter_plan *plan = c->plan;
+    if (!c->isa->wide || stride != plan->size || stride % 16 || stride > 16 * WIDE_SLOTS) return 0;
     for (int32_t k = 0; k < plan->step_count; k++) {
         const scatter_step *s = plan->steps + k;
-        char *from = piece_at(c, first, s->column[0], s->offset[0]);
-        ptrdiff_t step = step_of(c, s->column[0]);
-        int64_t bad = -1;
-        if (s->kind == STEP_FEED) {
-            char *temp = temp_at(c, s->column[1] - plan->columns) + s->offset[1];
-            bad = move_in(c->isa, s, temp, step_of(c, s->column[1]), from, step, n, c->raw);
-            if (bad >= 0) bad /= s->count;
-        } else if (s->kind == STEP_CONVERT) {
-            bad = convert_runs(c->isa, plan, s, to, stride, from - s->offset[0], step, n, 1, check, c->raw);
-        } else if (check) {
-            continue;
+        if (s->kind == STEP_FEED || (s->kind == STEP_ZERO && s->at % 16 == 0 && s->count % 16 == 0)) continue;
+        if (s->kind == STEP_COPY) {
+            /* A run of several slots is dense only over records, not over four of one slot. */
+            if (s->count != 16 || s->at % 16 || (step_of(c, s->column[0]) != 16 && step_of(c, s->column[0]) != 0)) return 0;
         } else if (s->kind == STEP_SLOT) {
+            for (int p = 0; p < 4 && SLOT_BYTES[s->count][p]; p++) {
+                ptrdiff_t step = step_of(c, s->column[p]);
+                if (step != 0 && step != SLOT_BYTES[s->count][p]) return 0;
+            }
+        } else {
+            return 0;
+        }
+    }
+    return (int)(stride / 16);
+}
+
+/* Four records' worth of one piece: where it lies, and how far it moves on. */
+static const char *wide_piece(const context *c, int64_t first, int32_t column, int64_t offset, int bytes, char *constant, ptrdiff_t *step) {
+    const char *at = piece_at(c, first, column, offset);
+    *step = step_of(c, column) * 4;
+    if (*step || column < 0) return at;
+    for (int r = 0; r < 4; r++) memcpy(constant + r * bytes, at, (size_t)bytes);
+    return constant;
+}
+
+static void wide_slot(const context *c, int64_t first, const scatter_step *s, scatter_wide *w, char (*constants)[64]) {
+    int lane = 0, simple = s->kind == STEP_COPY || s->count == SLOT_12_4;
+    for (int p = 0, unit = 0; unit < 4; p++) {
+        int bytes = s->kind == STEP_COPY ? 16 : SLOT_BYTES[s->count][p];
+        ptrdiff_t step;
+        const char *at = wide_piece(c, first, s->column[p], s->offset[p], bytes, constants[p], &step);
+        for (int u = 0; u < bytes / 4; u++, unit++) {
+            for (int r = 0; r < 4; r++) w->index[4 * r + unit] = lane * 4 + r * (bytes / 4) + u;
+            w->unit_lane[unit] = simple && bytes >= 12 ? 0 : lane;
+            w->unit_at[unit] = 4 * u;
+            w->unit_step[unit] = bytes;
+        }
+        for (int k = 0; k < bytes / 4; k++, lane++) {
+            w->lane[lane] = at + 16 * k;
+            w->step[lane] = step;
+        }
+    }
+    if (simple) w->lane[1] = NULL;
+}
+
+static void wide_slots(const context *c, int64_t first, scatter_wide *slots) {
+    const scatter_plan *plan = c->plan;
+    for (int k = 0; k < c->wide_count; k++) {
+        scatter_wide empty = {{ZEROS, NULL, ZEROS, ZEROS}, {0, 0, 0, 0}, {0}, {0}, {0}, {0}};
+        slots[k] = empty;
+    }
+    for (int32_t k = 0; k < plan->step_count; k++) {
+        const scatter_step *s = plan->steps + k;
+        if (s->kind != STEP_SLOT && s->kind != STEP_COPY) continue;
+        wide_slot(c, first, s, slots + s->at / 16, c->constants + 4 * (s->at / 16));
+    }
+}
+
+/* One block forward: records [first, first + n) of a row, to `to`. The record that does not fit, or -1. */
+static scatter_status run_block(const context *c, int64_t first, int64_t n, char *to, int64_t stride, int mode) {
+    scatter_status status = {-1, 0};
+    const scatter_plan *plan = c->plan;
+    int64_t done = 0;
+    for (int32_t k = 0; k < plan->step_count; k++) {
+        const scatter_step *s = plan->steps + k;
+        int64_t bad = -1;
+        if (s->kind == STEP_FEED || s->kind == STEP_CONVERT) {
+            char *from = piece_at(c, first, s->column[0], s->offset[0]);
+            ptrdiff_t step = step_of(c, s->column[0]);
+            if (s->kind == STEP_FEED) {
+                char *temp = temp_at(c, s->column[1] - plan->columns) + s->offset[1];
+                bad = move_in(c->isa, s, temp, step_of(c, s->column[1]), from, step, n, c->raw);
+                if (bad >= 0) bad /= s->count;
+            } else {
+                bad = convert_runs(c->isa, plan, s, to, stride, from - s->offset[0], step, n, 1, mode == MODE_CHECK, c->raw);
+            }
+            if (bad >= 0) {
+                status.record = bad;
+                status.leaf = s->leaf;
+                n = bad; /* an earlier record of a later column would be the first fault */
+                if (n == 0) return status;
+            }
+            continue;
+        }
+        if (mode == MODE_CHECK) continue;
+        if (done == 0 && c->wide_count) {
+            scatter_wide slots[WIDE_SLOTS];
+            wide_slots(c, first, slots);
+            done = c->isa->wide(slots, c->wide_count, to, n, mode == MODE_STREAM);
+            to += done * stride;
+            if (done == n) return status;
+            if (done == 0) done = -1; /* too few records: once is enough to ask */
+        }
+        int64_t at = done > 0 ? done : 0;
+        char *from = piece_at(c, first, s->column[0], s->offset[0]) + at * step_of(c, s->column[0]);
+        ptrdiff_t step = step_of(c, s->column[0]);
+        if (s->kind == STEP_SLOT) {
             const char *pieces[4] = {from};
             ptrdiff_t steps[4] = {step};
             for (int p = 1; p < 4; p++) {
-                pieces[p] = piece_at(c, first, s->column[p], s->offset[p]);
                 steps[p] = step_of(c, s->column[p]);
+                pieces[p] = piece_at(c, first, s->column[p], s->offset[p]) + at * steps[p];
             }
-            c->isa->slot[s->count](to + s->at, stride, pieces, steps, n);
+            c->isa->slot[s->count](to + s->at, stride, pieces, steps, n - at);
         } else if (s->kind == STEP_COPY) {
-            c->isa->copy(to + s->at, stride, from, step, n, s->count);
+            c->isa->copy(to + s->at, stride, from, step, n - at, s->count);
         } else if (s->kind == STEP_TURN) {
-            c->isa->turn(to + s->at, stride, from, step, s->step, s->rows, s->cols, n);
+            c->isa->turn(to + s->at, stride, from, step, s->step, s->rows, s->cols, n - at);
         } else {
-            for (int64_t i = 0; i < n; i++) memset(to + i * stride + s->at, 0, (size_t)s->count);
-        }
-        if (bad >= 0 && (status.record < 0 || bad < status.record)) {
-            status.record = bad;
-            status.leaf = s->leaf;
-            n = bad; /* an earlier record of a later column would be the first fault */
-            if (n == 0) return status;
+            for (int64_t i = 0; i < n - at; i++) memset(to + i * stride + s->at, 0, (size_t)s->count);
         }
     }
     return status;
@@ -301,55 +386,83 @@ static int64_t find_row(const scatter_plan *plan, int64_t index, char **row) {
 
 static context begin(const scatter_isa *isa, const scatter_plan *plan, int64_t stride, char *scratch) {
     int64_t block = scatter_block(plan, stride);
-    context c = {isa, plan, scratch, scratch + stage_bytes(block, stride), NULL, block, NULL};
+    context c = {isa, plan, scratch, scratch + stage_bytes(block, stride), NULL, block, NULL, 0, 0, NULL};
     c.temps = c.raw + raw_bytes(plan, block);
-    c.row = (char **)(void *)temp_at(&c, plan->temp_count);
+    c.constants = (char (*)[64])(void *)temp_at(&c, plan->temp_count);
+    c.row = (char **)(void *)(c.constants + WIDE_SLOTS * 4);
+    for (int32_t k = 0; k < plan->step_count; k++) c.feeds += plan->steps[k].kind == STEP_FEED;
+    c.wide_count = wide_count(&c, stride);
     return c;
+}
+
+/* Whole lines through a stage in L1, in order, never reading the destination. */
+typedef struct {
+    const scatter_isa *isa;
+    char *stage, *line; /* line: the 64-aligned place where the stage's first byte goes */
+    int64_t held, skew; /* staged bytes; how many of them, at the front, are not ours to write */
+} stream;
+
+static void stream_flush(stream *s, int64_t fresh) {
+    int64_t bytes = s->held + fresh;
+    char *from = s->stage;
+    if (s->skew && bytes >= LINE) { /* the first line is shared with what lies before it */
+        memcpy(s->line + s->skew, from + s->skew, (size_t)(LINE - s->skew));
+        from += LINE, s->line += LINE, bytes -= LINE, s->skew = 0;
+    }
+    if (!s->skew) {
+        int64_t whole = bytes / LINE * LINE;
+        s->isa->stream(s->line, from, whole);
+        s->line += whole, from += whole, bytes -= whole;
+        if (from != s->stage) memcpy(s->stage, from, (size_t)bytes);
+    }
+    s->held = bytes;
+}
+
+static void stream_end(stream *s) {
+    if (s->held > s->skew) memcpy(s->line + s->skew, s->stage + s->skew, (size_t)(s->held - s->skew));
+}
+
+/* How many records to write by other means until one starts a line; -1 if none does. */
+static int64_t records_to_line(const char *to, int64_t stride) {
+    for (int64_t k = 0; k < 4; k++)
+        if ((uintptr_t)(to + k * stride) % LINE == 0) return k;
+    return -1;
 }
 
 scatter_status scatter_run(const scatter_isa *isa, const scatter_plan *plan, char *to, int64_t stride, int64_t start,
                            int64_t stop, int mode, char *scratch) {
-    scatter_status status = {-1, 0};
     context c = begin(isa, plan, stride, scratch);
-    int stream = mode == MODE_STREAM && stage_bytes(c.block, stride) && stride == plan->size;
-    /* The staged bytes keep the destination's place within a line, so that whole lines leave together. */
-    int64_t skew = stream ? (int64_t)((uintptr_t)to % LINE) : 0;
-    char *line = to - skew;
-    int64_t held = skew; /* staged bytes that do not fill a line yet */
+    int64_t lead = c.wide_count ? records_to_line(to, stride) : -1;
+    int staged = mode == MODE_STREAM && lead < 0 && stage_bytes(c.block, stride) && stride == plan->size;
+    int64_t skew = staged ? (int64_t)((uintptr_t)to % LINE) : 0;
+    stream s = {isa, c.stage, to - skew, skew, skew};
+    if (staged) c.wide_count = 0; /* its lines would not fall on the destination's */
     for (int64_t index = start; index < stop;) {
         int64_t first = find_row(plan, index, c.row), left = plan->shape[plan->ndim - 1] - first;
         if (left > stop - index) left = stop - index;
-        for (int64_t done = 0; done < left;) {
-            int64_t n = left - done < c.block ? left - done : c.block;
-            char *block_to = stream ? c.stage + held : to + (index - start) * stride;
-            scatter_status found = run_block(&c, first + done, n, block_to, stride, mode == MODE_CHECK);
+        for (int64_t end = index + left; index < end;) {
+            char *at = to + (index - start) * stride;
+            int64_t n = end - index, ahead = lead >= 0 ? records_to_line(at, stride) : 0;
+            if (ahead > 0 && n > ahead) {
+                n = ahead;
+            } else if (staged || c.feeds || !c.wide_count) {
+                n = n < c.block ? n : c.block;
+            }
+            int block_mode = mode == MODE_STREAM && (lead < 0 || ahead) ? MODE_PLAIN : mode;
+            scatter_status found = run_block(&c, first, n, staged ? s.stage + s.held : at, stride, block_mode);
             if (found.record >= 0) {
-                status.record = index + found.record;
-                status.leaf = found.leaf;
+                found.record += index;
                 isa->fence();
-                return status;
+                return found;
             }
-            if (stream) {
-                int64_t bytes = held + n * stride, head = skew ? LINE - skew : 0;
-                char *from = c.stage;
-                if (skew && bytes >= LINE) { /* the first line is shared with what lies before it */
-                    memcpy(to, c.stage + skew, (size_t)head);
-                    from += LINE, line += LINE, bytes -= LINE, skew = 0;
-                }
-                if (!skew) {
-                    int64_t whole = bytes / LINE * LINE;
-                    isa->stream(line, from, whole);
-                    line += whole, from += whole, bytes -= whole;
-                    if (from != c.stage) memcpy(c.stage, from, (size_t)bytes);
-                }
-                held = bytes;
-            }
-            done += n, index += n;
+            if (staged) stream_flush(&s, n * stride);
+            first += n, index += n;
         }
     }
-    if (stream && held > skew) memcpy(line + skew, c.stage + skew, (size_t)(held - skew));
+    if (staged) stream_end(&s);
     isa->fence();
-    return status;
+    scatter_status fine = {-1, 0};
+    return fine;
 }
 
 scatter_status gather_run(const scatter_isa *isa, const scatter_plan *plan, const char *from, int64_t stride, int64_t start,

@@ -73,6 +73,22 @@ typedef struct {
 /* A block's conversion: n scalars, contiguous both sides; the index of the first that does not fit, or -1. */
 typedef ptrdiff_t (*scatter_convert)(void *to, const void *from, ptrdiff_t n);
 
+/* One slot of four dense records at once: 64 bytes of sources, permuted into four 16-byte slots.
+ *
+ * Simple (lane[1] NULL): 64 bytes at lane[0], the last 16 of them replaced by the 16 at lane[3].
+ * Otherwise: 16 bytes at each lane. In both, lane k moves on step[k] bytes for every four records, and
+ * 4-byte unit u of record r is unit index[4 * r + u] of the 64. A lane may be read as 64 bytes for all
+ * but the last two records of a call.
+ */
+typedef struct {
+    const char *lane[4];
+    ptrdiff_t step[4];
+    int32_t index[16];
+    int32_t unit_lane[4], unit_at[4], unit_step[4]; /* where unit u of record 0 lies, and its bytes to the next */
+} scatter_wide;
+
+enum { WIDE_SLOTS = 8, WIDE_REST = 2 };
+
 /* What an instruction set offers; everything else is shared. */
 typedef struct {
     const char *name;
@@ -82,6 +98,9 @@ typedef struct {
     void (*stream)(char *to, const char *from, ptrdiff_t bytes); /* to: 64-aligned; bytes: a multiple of 64 */
     void (*fence)(void);                                          /* makes streamed bytes visible */
     scatter_convert (*convert)(int from_type, int to_type);
+    /* Records of `count` wide slots, 16 * count bytes apart; returns how many of n it wrote, a multiple of 4.
+     * stream: to is 64-aligned. NULL where the instruction set gains nothing by it. */
+    ptrdiff_t (*wide)(const scatter_wide *slots, int count, char *to, ptrdiff_t n, int stream);
 } scatter_isa;
 
 extern const scatter_isa scatter_portable;

@@ -96,22 +96,29 @@ static void avx2_stream(char *to, const char *from, ptrdiff_t bytes) {
 #pragma GCC pop_options
 #endif
 
-#define ISA(NAME, LABEL)                                                                                      \
-    static const scatter_isa isa_##NAME = {LABEL,                                                             \
-                                           {NAME##_12_4, NAME##_8_8, NAME##_8_4_4, NAME##_4_4_8, NAME##_4_4_4_4}, \
-                                           NAME##_copy,                                                       \
-                                           NAME##_turn,                                                       \
-                                           NAME##_stream,                                                     \
-                                           x86_fence,                                                         \
-                                           NAME##_convert}
-ISA(sse41, "sse4.1");
-ISA(avx2, "avx2");
+ptrdiff_t scatter_wide_avx512(const scatter_wide *w, int count, char *to, ptrdiff_t n, int stream);
+void scatter_stream_avx512(char *to, const char *from, ptrdiff_t bytes);
+
+#define SLOTS(NAME) {NAME##_12_4, NAME##_8_8, NAME##_8_4_4, NAME##_4_4_8, NAME##_4_4_4_4}
+static const scatter_isa isa_sse41 = {
+    "sse4.1", SLOTS(sse41), sse41_copy, sse41_turn, sse41_stream, x86_fence, sse41_convert, NULL,
+};
+static const scatter_isa isa_avx2 = {
+    "avx2", SLOTS(avx2), avx2_copy, avx2_turn, avx2_stream, x86_fence, avx2_convert, NULL,
+};
+static const scatter_isa isa_avx512 = {
+    "avx512", SLOTS(avx2), avx2_copy, avx2_turn, scatter_stream_avx512, x86_fence, avx2_convert, scatter_wide_avx512,
+};
 
 const scatter_isa *scatter_isa_at(int index) {
-    const scatter_isa *found[3];
+    const scatter_isa *found[4];
     int count = 0;
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c")) found[count++] = &isa_avx2;
+    int avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c");
+    int avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                 __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    if (avx2 && avx512) found[count++] = &isa_avx512;
+    if (avx2) found[count++] = &isa_avx2;
     if (__builtin_cpu_supports("sse4.1")) found[count++] = &isa_sse41;
     found[count++] = &scatter_portable;
     return index >= 0 && index < count ? found[index] : NULL;
