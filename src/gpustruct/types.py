@@ -272,6 +272,8 @@ class StructMeta(TypeMeta):
         if len(bases) != 1:
             spelled = ", ".join(base.__name__ for base in bases)
             raise LayoutError.of("struct-bases", bases=spelled, where=f"class {name}")
+        if not names.is_legal(name):
+            raise LayoutError.of("struct-name", name=name)
         namespace.setdefault("__slots__", ())
         cls = super().__new__(mcs, name, bases, namespace)
         if bases == (Plain,):
@@ -286,8 +288,6 @@ def _module(cls: type) -> dict[str, Any]:
 
 
 def _finish(cls: Any, name: str, bases: tuple[type, ...], namespace: dict[str, Any], scope: dict[str, Any]) -> None:
-    if not names.is_legal(name):
-        raise LayoutError.of("struct-name", name=name)
     specs = _inherited(name, bases)
     annotations = inspect.get_annotations(cls)
     for member_name, annotation in annotations.items():
@@ -353,10 +353,11 @@ def member_spec(annotation: Any, where: str) -> Spec:
         kind = type(mark).__name__
         if kind in values:
             raise LayoutError.of("attribute-twice", attribute=kind, where=where)
-        if isinstance(mark.value, bool) or not hasattr(type(mark.value), "__index__"):
+        number = layouts.whole_number(mark.value)
+        if not number:
             facts = {"value": repr(mark.value), "where": where}
             raise LayoutError.of(f"{kind}-value", suggestion=max(annotation.__layout__.align, 16), **facts)
-        values[kind] = operator.index(mark.value)
+        values[kind] = number
     return annotation, values.get("align"), values.get("size")
 
 
@@ -371,7 +372,7 @@ def _way_out(thing: Any) -> str:
         return "use f32"
     if thing is int or _spell(thing) in ("int64", "uint64", "int8", "uint8", "int16", "uint16"):
         return "use i32 or u32"
-    if thing in (atomic, array):
+    if thing is atomic or thing is array:
         return f"give it its parameter: {'atomic[u32]' if thing is atomic else 'array[f32, 8]'}"
     if thing is Struct:
         return "use a subclass of Struct"
