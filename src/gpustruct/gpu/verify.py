@@ -1,0 +1,423 @@
+"""verify: ask a device where it sees every scalar of a type, in both directions.
+
+Every 2 bytes of the data hold a pattern of their own that is a normal f16 and half of a normal f32, so
+a value that comes back says which byte it was read from.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import wgpu
+
+from ..errors import WgslError
+from ..layout import Layout, round_up
+from ..packing import pack, unpack
+from ..types import Struct, layout_of
+from ..wgsl import declare
+from . import devices
+
+# 0x0400 to 0x7bff: normal as f16, and as the upper half of an f32.
+LOWEST, PATTERNS = 0x0400, 0x7800
+RECORDS = 3
+# A type with more scalars than this has its long arrays sampled: this many elements from either end.
+ALL_SCALARS, SAMPLED = 1 << 16, 32
+USED = frozenset(
+    """array arrayLength atomicLoad atomicStore bitcast f16 f32 i32 pack2x16float select u32
+    unpack2x16float vec2f""".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A leaf that is not where the layout says, at its first wrong element.
+
+    `how` is what was done: "storage read", "storage write" or "uniform read". `expected` is the layout's
+    byte offset, `found` the device's, None where the value was in no known place. `wrong` of `total`
+    scalars disagree.
+    """
+
+    where: str
+    how: str
+    expected: int
+    found: int | None
+    wrong: int
+    total: int
+
+    def __str__(self) -> str:
+        verb = "writes" if self.how.endswith("write") else "reads"
+        found = "padding or nothing known" if self.found is None else f"byte {self.found}"
+        count = f", {self.wrong} of {self.total} scalars" if self.total > 1 else ""
+        return f"{self.where}: the layout says byte {self.expected}, the device {verb} {found} ({self.how}{count})"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a device said about a type: true where every leaf is where the layout says.
+
+    `checks` names what was compared, `scalars` counts it, `faults` lists what disagreed.
+    """
+
+    type: str
+    device: str
+    checks: tuple[str, ...]
+    scalars: int
+    faults: tuple[Fault, ...]
+    notes: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return not self.faults and not self.notes
+
+    def __str__(self) -> str:
+        done = f"{self.scalars} scalars on {self.device} ({', '.join(self.checks)})"
+        if self:
+            return f"{self.type}: every leaf is where the layout says; {done}"
+        lines = [*(str(fault) for fault in self.faults), *self.notes]
+        return "\n".join([f"{self.type}: {len(lines)} disagreements; {done}", *(f"  {line}" for line in lines)])
+
+
+class Axis(NamedTuple):
+    """One dimension of a leaf's column: which of its `count` elements are looked at, `stride` bytes apart."""
+
+    picked: np.ndarray
+    stride: int
+
+
+class Place(NamedTuple):
+    """One leaf in the shader: its scalars are in C order of its column from `slot` on."""
+
+    path: tuple[str, ...]
+    scalar: str
+    offset: int
+    axes: tuple[Axis, ...]
+    slot: int
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(len(axis.picked) for axis in self.axes)
+
+    @property
+    def count(self) -> int:
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    def offsets(self) -> np.ndarray:
+        """The layout's byte offset of every scalar that is looked at."""
+        at = np.full(self.shape, self.offset, np.int64)
+        for k, axis in enumerate(self.axes):
+            at += (axis.picked * axis.stride).reshape((-1,) + (1,) * (len(self.axes) - 1 - k))
+        return at
+
+    def bits(self, column: Any) -> np.ndarray:
+        """The bit patterns of the scalars that are looked at, widened to u32."""
+        picked = np.asarray(column)[np.ix_(*(axis.picked for axis in self.axes))] if self.axes else np.asarray(column)
+        return (
+            np.ascontiguousarray(picked)
+            .view(np.uint16 if self.scalar == "f16" else np.uint32)
+            .astype(np.uint32)
+            .reshape(self.shape)
+        )
+
+
+class _Walk:
+    """Every leaf of a type, as places on the host and as statements for the shader."""
+
+    def __init__(self, most: int | None, slots: int = 0, uniform: bool = False) -> None:
+        self.most, self.slots, self.uniform = most, slots, uniform
+        self.places: list[Place] = []
+        self.reads: list[str] = []
+        self.writes: list[str] = []
+
+    def visit(
+        self, layout: Layout, expression: str, path: tuple[str, ...], offset: int, axes: tuple[Axis, ...]
+    ) -> None:
+        if layout.kind == "struct":
+            for member in layout.fields:
+                name = f"{expression}.{member.name}"
+                copied = self.uniform and member.layout.kind == "struct" and _has_two_rows(member.layout)
+                if copied:
+                    # naga 29 writes wrong SPIR-V for a matCx2 of a struct of a struct in uniform; a copy is right.
+                    variable = f"s{len(self.reads)}"
+                    self.reads += ["{", f"var {variable} = {name};"]
+                    name = variable
+                self.visit(member.layout, name, (*path, member.name), offset + member.offset, axes)
+                if copied:
+                    self.reads.append("}")
+        elif layout.element is not None:
+            assert layout.count is not None
+            self.loop(layout.element, layout.count, layout.stride, expression, path, offset, axes)
+        else:
+            self.leaf(layout, expression, path, offset, axes)
+
+    def loop(
+        self,
+        element: Layout,
+        count: int,
+        stride: int,
+        name: str,
+        path: tuple[str, ...],
+        offset: int,
+        axes: tuple[Axis, ...],
+    ) -> None:
+        variable = f"i{len(axes)}"
+        index, picked = variable, np.arange(count)
+        if self.most is not None and count > 2 * self.most:
+            picked = np.concatenate([picked[: self.most], picked[-self.most :]])
+            index = f"select({variable}, {variable} + {count - 2 * self.most}u, {variable} >= {self.most}u)"
+        for lines in (self.reads, self.writes):
+            lines.append(f"for (var {variable} = 0u; {variable} < {len(picked)}u; {variable}++) {{")
+        self.visit(element, f"{name}[{index}]", path, offset, (*axes, Axis(picked, stride)))
+        for lines in (self.reads, self.writes):
+            lines.append("}")
+
+    def leaf(self, layout: Layout, expression: str, path: tuple[str, ...], offset: int, axes: tuple[Axis, ...]) -> None:
+        unit = 2 if layout.scalar == "f16" else 4
+        inner: tuple[Axis, ...] = ()
+        if layout.kind == "vector":
+            inner = (Axis(np.arange(layout.rows), unit),)
+        elif layout.kind == "matrix":
+            inner = (Axis(np.arange(layout.rows), unit), Axis(np.arange(layout.columns), layout.size // layout.columns))
+        place = Place(path, layout.scalar, offset, (*axes, *inner), self.slots)
+        index = "0u"
+        for k, axis in enumerate(axes):
+            index = f"({index} * {len(axis.picked)}u + i{k})"
+        scalars = layout.rows * layout.columns
+        for k in range(scalars):
+            component = expression
+            if layout.kind == "vector":
+                component += f"[{k}]"
+            elif layout.kind == "matrix":
+                component += f"[{k % layout.columns}][{k // layout.columns}]"
+            slot = f"{place.slot}u + {index} * {scalars}u + {k}u"
+            self.reads.append(f"$found[{slot}] = {_to_bits(layout, component)};")
+            self.writes.append(_from_bits(layout, component, f"$given[{slot}]"))
+        self.places.append(place)
+        self.slots += place.count
+
+
+def _has_two_rows(layout: Layout) -> bool:
+    core = layout.core
+    return (core.kind == "matrix" and core.rows == 2) or any(_has_two_rows(member.layout) for member in core.fields)
+
+
+def _to_bits(layout: Layout, expression: str) -> str:
+    if layout.kind == "atomic":
+        expression = f"atomicLoad(&{expression})"
+    # Exact for normal numbers, and every backend knows it: naga has no bitcast of vec2<f16>.
+    return f"pack2x16float(vec2f(f32({expression}), 0.0))" if layout.scalar == "f16" else f"bitcast<u32>({expression})"
+
+
+def _from_bits(layout: Layout, expression: str, bits: str) -> str:
+    value = f"f16(unpack2x16float({bits}).x)" if layout.scalar == "f16" else f"bitcast<{layout.scalar}>({bits})"
+    return f"atomicStore(&{expression}, {value});" if layout.kind == "atomic" else f"{expression} = {value};"
+
+
+def _patterns(indices: np.ndarray) -> np.ndarray:
+    return (LOWEST + indices % PATTERNS).astype(np.uint16)
+
+
+def verify(T: Any, device: Any = None) -> Report:
+    """Ask a device where it sees each scalar of `T`, and say which are not where the layout says.
+
+    A shader written for `T` reads every leaf out of packed records, writes known values into every leaf of
+    others, which are unpacked here, and reads ``arrayLength``: in storage, and in uniform where `T` is
+    legal there. Arrays are looked at element by element, very long ones at both ends. `device` is a wgpu
+    device, None for one of the preferred adapter; it needs shader-f16 where `T` does. The report is true
+    where all agree, and prints itself.
+
+    Raises LayoutError for what is no type; BindingError where the device lacks a feature or `T` exceeds
+    its limits. WGSL §14.4 (memory layout), §17.4.1 (arrayLength).
+
+    >>> from gpustruct import Struct, vec3f, f32
+    >>> from gpustruct.gpu import verify
+    >>> class Particle(Struct):
+    ...     position: vec3f
+    ...     life: f32
+    >>> bool(verify(Particle))
+    True
+    """
+    layout = layout_of(T)
+    T = T if isinstance(T, type) else type(T)
+    device = devices.default_device() if device is None else devices.device_of(device, "verify")
+    devices.check_features(device, layout)
+    runtime = layout.is_runtime_sized
+    records = 1
+    if runtime or layout.record_stride <= device.limits["max-storage-buffer-binding-size"] // RECORDS:
+        records = next(n for n in itertools.count(RECORDS) if layout.representable(n))
+    walk = _walked(layout, records)
+    uniform = None
+    if not layout.uniform_faults() and layout.size <= device.limits["max-uniform-buffer-binding-size"]:
+        uniform = _Walk(walk.most, walk.slots, uniform=True)
+        uniform.visit(layout, "$seen", (), 0, ())
+    data_size = layout.binding_size(records)
+    devices.check_binding(device, data_size, layout.name)
+    source = pack(unpack(T, _patterns(np.arange(data_size // 2)).view(np.uint8), count=records))
+    source = np.concatenate([source, np.zeros(data_size - source.size, np.uint8)])
+    given = _patterns(np.arange(2 * walk.slots) * 7 + 12345).view(np.uint32)
+    for place in walk.places:
+        if place.scalar == "f16":
+            given[place.slot : place.slot + place.count] &= 0xFFFF
+    try:
+        length, found, target = _ask(device, T, walk, uniform, source, given, runtime)
+    except wgpu.GPUError as error:
+        # A shader that a backend refuses is an answer too.
+        message = " ".join(str(error).split())
+        return Report(
+            layout.name, device.adapter.info["device"], ("compile",), 0, (), (f"the shader was refused: {message}",)
+        )
+    faults = _misread(layout.name, "storage read", walk.places, found, source)
+    checks = ["storage read", "storage write", f"arrayLength {records}"]
+    if uniform is not None:
+        checks.insert(2, "uniform read")
+        faults += _misread(layout.name, "uniform read", uniform.places, found, source)
+    notes: list[str] = []
+    stored = unpack(T, target, count=records)
+    faults += _miswritten(layout.name, walk.places, stored, given, target)
+    if not faults and pack(stored).tobytes() != target[: source.size].tobytes()[: pack(stored).size]:
+        notes.append("the device wrote bytes that belong to no leaf")
+    if length != records:
+        notes.append(f"arrayLength: the layout says {records}, the device {length}")
+    scalars = walk.slots + len(found)
+    return Report(layout.name, device.adapter.info["device"], tuple(checks), scalars, tuple(faults), tuple(notes))
+
+
+def _walked(layout: Layout, records: int) -> _Walk:
+    size = layout.used if not layout.is_runtime_sized else layout.size
+    walk = _Walk(SAMPLED if size // 2 * records > ALL_SCALARS else None)
+    if layout.is_runtime_array:
+        assert layout.element is not None
+        walk.loop(layout.element, records, layout.stride, "$source", (), 0, ())
+    elif layout.tail is not None:
+        for member in layout.fields[:-1]:
+            walk.visit(member.layout, f"$source.{member.name}", (member.name,), member.offset, ())
+        tail = layout.tail
+        assert tail.layout.element is not None
+        walk.loop(tail.layout.element, records, layout.stride, f"$source.{tail.name}", (tail.name,), tail.offset, ())
+    else:
+        walk.loop(layout, records, layout.record_stride, "$source", (), 0, ())
+    return walk
+
+
+def _shader(T: Any, walk: _Walk, uniform: _Walk | None, runtime: bool) -> str:
+    layout = layout_of(T)
+    text = declare(T)
+    names = set(re.findall(r"^struct (\w+)", text, re.MULTILINE))
+    for name in sorted(names & USED):
+        raise WgslError.of("declare-hides", name=name)
+    if "f16" in {place.scalar for place in walk.places} and not text.startswith("enable f16;"):
+        text = "enable f16;\n" + text
+    type_ = layout.name if runtime else f"array<{layout.name}>"
+    tail = f"$source.{layout.tail.name}" if layout.tail is not None else "$source"
+    reads = "\n".join(walk.reads)
+    writes = "\n".join(walk.writes).replace("$source", "$target")
+    lines = [
+        f"@group(0) @binding(0) var<storage, read_write> $source: {type_};",
+        "@group(0) @binding(1) var<storage, read_write> $found: array<u32>;",
+        f"@group(0) @binding(2) var<storage, read_write> $target: {type_};",
+        "@group(0) @binding(3) var<storage, read> $given: array<u32>;",
+    ]
+    if uniform is not None:
+        lines.append(f"@group(0) @binding(4) var<uniform> $seen: {layout.name};")
+        reads += "\n" + "\n".join(uniform.reads)
+    total = walk.slots if uniform is None else uniform.slots
+    length = f"$found[{total}u] = arrayLength(&{tail});"
+    body = "\n".join([*lines, f"@compute @workgroup_size(1) fn $ask() {{\n{reads}\n{writes}\n{length}\n}}"])
+    # WGSL has no $: it marks names that are to be no struct's.
+    suffix = ""
+    while any(name.startswith(f"device{suffix}_") for name in names):
+        suffix += "x"
+    return text + body.replace("$", f"device{suffix}_")
+
+
+def _ask(
+    device: Any, T: Any, walk: _Walk, uniform: _Walk | None, source: np.ndarray, given: np.ndarray, runtime: bool
+) -> tuple[int, np.ndarray, np.ndarray]:
+    """Run the shader: arrayLength, the bits that it read, and the bytes that it wrote."""
+    total = walk.slots if uniform is None else uniform.slots
+    usage = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC
+    buffers = [
+        device.create_buffer_with_data(data=source, usage=usage),
+        device.create_buffer(size=4 * total + 4, usage=usage),
+        device.create_buffer(size=source.size, usage=usage),
+        device.create_buffer_with_data(data=given, usage=usage),
+    ]
+    if uniform is not None:
+        size = round_up(16, layout_of(T).size)
+        record = np.zeros(size, np.uint8)
+        record[: min(size, source.size)] = source[:size]
+        buffers.append(device.create_buffer_with_data(data=record, usage=wgpu.BufferUsage.UNIFORM))
+    code = _shader(T, walk, uniform, runtime)
+    entry = re.findall(r"fn (device\w+)\(", code)[-1]
+    compute = {"module": device.create_shader_module(code=code), "entry_point": entry}
+    pipeline = device.create_compute_pipeline(layout="auto", compute=compute)
+    entries = [{"binding": k, "resource": {"buffer": buffer}} for k, buffer in enumerate(buffers)]
+    group = device.create_bind_group(layout=pipeline.get_bind_group_layout(0), entries=entries)
+    encoder = device.create_command_encoder()
+    compute_pass = encoder.begin_compute_pass()
+    compute_pass.set_pipeline(pipeline)
+    compute_pass.set_bind_group(0, group)
+    compute_pass.dispatch_workgroups(1)
+    compute_pass.end()
+    device.queue.submit([encoder.finish()])
+    found = np.frombuffer(device.queue.read_buffer(buffers[1]), np.uint32)
+    target = np.frombuffer(device.queue.read_buffer(buffers[2]), np.uint8)
+    return int(found[-1]), found[:-1], target
+
+
+def _column(batch: Any, path: tuple[str, ...]) -> Any:
+    # A type that is no struct holds its one column, or the batch of its elements, under no name.
+    while not isinstance(batch, Struct) and hasattr(batch, "__columns__"):
+        batch = batch.__columns__[0]
+    return _column(getattr(batch, path[0]), path[1:]) if path else batch
+
+
+def _faults(name: str, how: str, place: Place, wrong: np.ndarray, found: int | None) -> Fault:
+    at = tuple(int(k) for k in np.unravel_index(int(np.argmax(wrong)), wrong.shape)) if wrong.shape else ()
+    index = "".join(f"[{axis.picked[k]}]" for axis, k in zip(place.axes, at, strict=True))
+    where = ".".join((name, *place.path)) + index
+    expected = int(place.offsets()[at])
+    return Fault(where, how, expected, found, int(np.count_nonzero(wrong)), place.count)
+
+
+def _misread(name: str, how: str, places: list[Place], found: np.ndarray, source: np.ndarray) -> list[Fault]:
+    """Leaves whose values came from other bytes than the layout says."""
+    faults: list[Fault] = []
+    words = source.view(np.uint16)
+    for place in places:
+        bits, offsets = found[place.slot : place.slot + place.count].reshape(place.shape), place.offsets()
+        expected = words[offsets // 2].astype(np.uint32)
+        if place.scalar != "f16":
+            expected |= words[offsets // 2 + 1].astype(np.uint32) << 16
+        wrong = np.asarray(bits != expected)
+        if wrong.any():
+            first = int(np.argmax(wrong))
+            faults.append(
+                _faults(name, how, place, wrong, _nearest(source, bits.flat[first], place.scalar, offsets.flat[first]))
+            )
+    return faults
+
+
+def _miswritten(name: str, places: list[Place], stored: Any, given: np.ndarray, target: np.ndarray) -> list[Fault]:
+    """Leaves whose columns, unpacked from what the device wrote, hold other values than it was given."""
+    faults: list[Fault] = []
+    for place in places:
+        expected = given[place.slot : place.slot + place.count].reshape(place.shape)
+        wrong = np.asarray(place.bits(_column(stored, place.path)) != expected)
+        if wrong.any():
+            first = int(np.argmax(wrong))
+            nearest = _nearest(target, expected.flat[first], place.scalar, place.offsets().flat[first])
+            faults.append(_faults(name, "storage write", place, wrong, nearest))
+    return faults
+
+
+def _nearest(data: np.ndarray, bits: Any, scalar: str, expected: Any) -> int | None:
+    """The byte nearest to `expected` at which `data` holds `bits`, if any does."""
+    words: Iterator[int] | Any = data.view(np.uint16).astype(np.uint32)
+    if scalar != "f16":
+        words = words[:-1] | words[1:] << 16
+    places = 2 * np.flatnonzero(words == bits) if bits else np.empty(0, np.int64)
+    return int(places[np.argmin(np.abs(places - expected))]) if places.size else None
