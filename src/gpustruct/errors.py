@@ -292,6 +292,7 @@ class BindingError(GpuStructError):
         "device-type": "{function} takes a wgpu device or its queue (current: {current}) - at {function}(...); pass device = wgpu.utils.get_default_device(), or device.queue",
         "device-feature": "the device needs the feature {feature} (current: without) - at {where}; request it: adapter.request_device_sync(required_features=[{feature!r}])",
         "limit": "{limit} is {most} on this device (current: {current}) - at {where}; request the device with required_limits={{{limit!r}: {current}}}, the adapter allows {allowed}",
+        "record-range": "{what} must be a whole number of records, from 0 to {most} here (current: {current}) - at {where}; use fewer records or a larger buffer",
         "buffer-foreign": "the buffer must belong to the device (current: another device's) - at {function}(...); create it with device.create_buffer(...)",
         "buffer-mapped": "the buffer must be unmapped (current: {current}) - at {function}(...); call buffer.unmap() first",
         "buffer-type": "{function} takes a wgpu buffer (current: {current}) - at {function}(...); make one with device.create_buffer(...)",
@@ -318,6 +319,7 @@ class CommandError(GpuStructError):
         "schema-class": "module:Class must name something in its module (current: no {path}) - at {module}:{path}; correct the name",
         "schema-type": "module:Class must name a gpustruct type (current: {current}) - at {name}; name a subclass of Struct",
         "struct-missing": "--struct must name a struct of the input (current: {name}) - at {where}; it has {known}",
+        "percent": "it must be a percentage from 0 to 100 (current: {value}) - at --waste; leave it out for 25",
         "nothing": "there must be something to {verb} (current: no host-shareable struct or binding) - at {where}; pass another file",
         "part-missing": "gpustruct {command} needs a part that is not installed (current: {reason}) - at gpustruct {command}; reinstall gpustruct",
     }
