@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .errors import BindingError, GpuStructError, LayoutError, SourceError, WgslError
+from .errors import BackendWarning, BindingError, GpuStructError, LayoutError, SourceError, WgslError
 from .layout import Layout
 from .packing import pack, unpack
 from .types import (
@@ -60,11 +60,13 @@ from .types import (
 if TYPE_CHECKING:
     from . import gpu as gpu
     from . import wgsl as wgsl
+    from .report import diagram, suggest
 
 __version__ = "0.1.0"
 
 # The two rooms are no part of `import *`: that would load wgpu and lark.
 __all__ = [
+    "BackendWarning",
     "BindingError",
     "Field",
     "GpuStructError",
@@ -76,6 +78,7 @@ __all__ = [
     "align",
     "array",
     "atomic",
+    "diagram",
     "f16",
     "f32",
     "i32",
@@ -100,6 +103,7 @@ __all__ = [
     "mat4x4h",
     "pack",
     "size",
+    "suggest",
     "u32",
     "unpack",
     "vec2f",
@@ -117,13 +121,18 @@ __all__ = [
 ]
 
 _ROOMS = ("gpu", "wgsl")
+_LATER = {"diagram": "report", "suggest": "report"}
 
 
 def __getattr__(name: str) -> Any:
     if name in _ROOMS:
         return importlib.import_module(f"{__name__}.{name}")
+    if name in _LATER:
+        value = getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)
+        globals()[name] = value
+        return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_ROOMS})
+    return sorted({*globals(), *_ROOMS, *_LATER})
