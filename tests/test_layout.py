@@ -371,6 +371,17 @@ class InnerThenMember(Struct):
     b: f32
 
 
+class Three(Struct):
+    a: f32
+    b: f32
+    c: f32
+
+
+class ThreeThenMember(Struct):
+    three: Three
+    d: f32
+
+
 class InnerThenMemberLegal(Struct):
     inner: Annotated[Inner, size(16)]
     b: f32
@@ -402,6 +413,7 @@ class Deep(Struct):
 UNIFORM: list[tuple[Any, list[str]]] = [
     (Weights, ["array-stride-uniform"]),
     (InnerThenMember, ["gap-uniform"]),
+    (ThreeThenMember, ["gap-uniform"]),
     (InnerThenMemberLegal, []),
     (InnerAtFour, ["offset-uniform"]),
     (InnerAtSixteen, []),
