@@ -40,10 +40,16 @@ def default_device() -> Any:
     return _Default.device
 
 
+def owner_of(thing: Any) -> Any:
+    """The device that a wgpu object belongs to."""
+    # wgpu-py keeps it in an attribute that it does not document, on every object alike.
+    return getattr(thing, "_device", None)
+
+
 def device_of(target: Any, function: str) -> Any:
     """The device behind a device or a queue; BindingError for anything else."""
     if isinstance(target, wgpu.GPUQueue):
-        target = target._device
+        target = owner_of(target)
     if not isinstance(target, wgpu.GPUDevice):
         raise BindingError.of("device-type", function=function, current=type(target).__name__)
     return target
@@ -53,7 +59,7 @@ def check_buffer(device: Any, buffer: Any, usage: str, function: str) -> None:
     """BindingError unless `buffer` is an unmapped wgpu buffer of `device` that has `usage`."""
     if not isinstance(buffer, wgpu.GPUBuffer):
         raise BindingError.of("buffer-type", function=function, current=type(buffer).__name__)
-    if buffer._device is not device:
+    if owner_of(buffer) is not device:
         raise BindingError.of("buffer-foreign", function=function)
     if not buffer.usage & getattr(wgpu.BufferUsage, usage):
         raise BindingError.of("buffer-usage", function=function, usage=usage, current=usage_text(buffer.usage))

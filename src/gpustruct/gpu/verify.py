@@ -102,7 +102,7 @@ class Place(NamedTuple):
         return tuple(len(axis.picked) for axis in self.axes)
 
     @property
-    def count(self) -> int:
+    def scalars(self) -> int:
         return int(np.prod(self.shape, dtype=np.int64))
 
     def offsets(self) -> np.ndarray:
@@ -164,9 +164,10 @@ class _Walk:
         axes: tuple[Axis, ...],
     ) -> None:
         variable = f"i{len(axes)}"
-        index, picked = variable, np.arange(count)
-        if self.most is not None and count > 2 * self.most:
-            picked = np.concatenate([picked[: self.most], picked[-self.most :]])
+        if self.most is None or count <= 2 * self.most:
+            index, picked = variable, np.arange(count)
+        else:
+            picked = np.concatenate([np.arange(self.most), np.arange(count - self.most, count)])
             index = f"select({variable}, {variable} + {count - 2 * self.most}u, {variable} >= {self.most}u)"
         for lines in (self.reads, self.writes):
             lines.append(f"for (var {variable} = 0u; {variable} < {len(picked)}u; {variable}++) {{")
@@ -196,7 +197,7 @@ class _Walk:
             self.reads.append(f"$found[{slot}] = {_to_bits(layout, component)};")
             self.writes.append(_from_bits(layout, component, f"$given[{slot}]"))
         self.places.append(place)
-        self.slots += place.count
+        self.slots += place.scalars
 
 
 def _has_two_rows(layout: Layout) -> bool:
@@ -241,28 +242,28 @@ def verify(T: Any, device: Any = None) -> Report:
     True
     """
     layout = layout_of(T)
-    T = T if isinstance(T, type) else type(T)
+    cls: Any = T if isinstance(T, type) else type(T)
     device = devices.default_device() if device is None else devices.device_of(device, "verify")
     devices.check_features(device, layout)
     runtime = layout.is_runtime_sized
     records = 1
     if runtime or layout.record_stride <= device.limits["max-storage-buffer-binding-size"] // RECORDS:
         records = next(n for n in itertools.count(RECORDS) if layout.representable(n))
+    data_size = layout.binding_size(records)
+    devices.check_binding(device, data_size, layout.name)
     walk = _walked(layout, records)
     uniform = None
     if not layout.uniform_faults() and layout.size <= device.limits["max-uniform-buffer-binding-size"]:
         uniform = _Walk(walk.most, walk.slots, uniform=True)
         uniform.visit(layout, "$seen", (), 0, ())
-    data_size = layout.binding_size(records)
-    devices.check_binding(device, data_size, layout.name)
-    source = pack(unpack(T, _patterns(np.arange(data_size // 2)).view(np.uint8), count=records))
+    source = pack(unpack(cls, _patterns(np.arange(data_size // 2)).view(np.uint8), count=records))
     source = np.concatenate([source, np.zeros(data_size - source.size, np.uint8)])
     given = _patterns(np.arange(2 * walk.slots) * 7 + 12345).view(np.uint32)
     for place in walk.places:
         if place.scalar == "f16":
-            given[place.slot : place.slot + place.count] &= 0xFFFF
+            given[place.slot : place.slot + place.scalars] &= 0xFFFF
     try:
-        length, found, target = _ask(device, T, walk, uniform, source, given, runtime)
+        length, found, target = _ask(device, cls, walk, uniform, source, given, runtime)
     except wgpu.GPUError as error:
         # A shader that a backend refuses is an answer too.
         message = " ".join(str(error).split())
@@ -275,7 +276,7 @@ def verify(T: Any, device: Any = None) -> Report:
         checks.insert(2, "uniform read")
         faults += _misread(layout.name, "uniform read", uniform.places, found, source)
     notes: list[str] = []
-    stored = unpack(T, target, count=records)
+    stored = unpack(cls, target, count=records)
     faults += _miswritten(layout.name, walk.places, stored, given, target)
     if not faults and pack(stored).tobytes() != target[: source.size].tobytes()[: pack(stored).size]:
         notes.append("the device wrote bytes that belong to no leaf")
@@ -380,7 +381,7 @@ def _faults(name: str, how: str, place: Place, wrong: np.ndarray, found: int | N
     index = "".join(f"[{axis.picked[k]}]" for axis, k in zip(place.axes, at, strict=True))
     where = ".".join((name, *place.path)) + index
     expected = int(place.offsets()[at])
-    return Fault(where, how, expected, found, int(np.count_nonzero(wrong)), place.count)
+    return Fault(where, how, expected, found, int(np.count_nonzero(wrong)), place.scalars)
 
 
 def _misread(name: str, how: str, places: list[Place], found: np.ndarray, source: np.ndarray) -> list[Fault]:
@@ -388,7 +389,7 @@ def _misread(name: str, how: str, places: list[Place], found: np.ndarray, source
     faults: list[Fault] = []
     words = source.view(np.uint16)
     for place in places:
-        bits, offsets = found[place.slot : place.slot + place.count].reshape(place.shape), place.offsets()
+        bits, offsets = found[place.slot : place.slot + place.scalars].reshape(place.shape), place.offsets()
         expected = words[offsets // 2].astype(np.uint32)
         if place.scalar != "f16":
             expected |= words[offsets // 2 + 1].astype(np.uint32) << 16
@@ -405,7 +406,7 @@ def _miswritten(name: str, places: list[Place], stored: Any, given: np.ndarray, 
     """Leaves whose columns, unpacked from what the device wrote, hold other values than it was given."""
     faults: list[Fault] = []
     for place in places:
-        expected = given[place.slot : place.slot + place.count].reshape(place.shape)
+        expected = given[place.slot : place.slot + place.scalars].reshape(place.shape)
         wrong = np.asarray(place.bits(_column(stored, place.path)) != expected)
         if wrong.any():
             first = int(np.argmax(wrong))
