@@ -395,6 +395,22 @@ static context begin(const scatter_isa *isa, const scatter_plan *plan, int64_t s
     return c;
 }
 
+/* Blocks read each column in bursts, too short for hardware to see the stream behind them: ask for the next. */
+static void fetch_ahead(const context *c, int64_t first, int64_t n, int64_t left) {
+#if defined(__GNUC__)
+    const scatter_plan *plan = c->plan;
+    if (left > n) left = n;
+    for (int32_t k = 0; k < plan->columns; k++) {
+        int64_t step = step_of(c, k);
+        if (step <= 0 || step > LINE) continue;
+        const char *at = c->row[k] + (first + n) * step, *end = at + left * step;
+        for (; at < end; at += LINE) __builtin_prefetch(at);
+    }
+#else
+    (void)c, (void)first, (void)n, (void)left;
+#endif
+}
+
 /* Whole lines through a stage in L1, in order, never reading the destination. */
 typedef struct {
     const scatter_isa *isa;
@@ -448,6 +464,7 @@ scatter_status scatter_run(const scatter_isa *isa, const scatter_plan *plan, cha
             } else if (staged || c.feeds || !c.wide_count) {
                 n = n < c.block ? n : c.block;
             }
+            if (n == c.block) fetch_ahead(&c, first, n, end - index - n);
             int block_mode = mode == MODE_STREAM && (lead < 0 || ahead) ? MODE_PLAIN : mode;
             scatter_status found = run_block(&c, first, n, staged ? s.stage + s.held : at, stride, block_mode);
             if (found.record >= 0) {
