@@ -19,7 +19,7 @@ if os.environ.get("GPUSTRUCT_SANITIZE") == "1":
 kernel = Extension(
     "gpustruct._kernel",
     sources=["src/gpustruct/_kernel.pyx", *sorted(glob("csrc/*.c"))],
-    depends=sorted(glob("csrc/*.h")),
+    depends=sorted([*glob("csrc/*.h"), *glob("src/gpustruct/*.px[id]")]),
     include_dirs=["csrc", numpy.get_include()],
     define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
     extra_compile_args=compile_args,

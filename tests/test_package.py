@@ -42,7 +42,8 @@ def test_the_sdist_has_the_sources_and_no_leftovers(built: tuple[Path, Path]) ->
     with tarfile.open(built[0]) as archive:
         names = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
     wanted = {str(path.relative_to(ROOT)) for path in (ROOT / "csrc").glob("*.[ch]")}
-    wanted |= {"setup.py", "pyproject.toml", "LICENSE", "README.md", "src/gpustruct/_kernel.pyx"}
+    wanted |= {str(path.relative_to(ROOT)) for path in (ROOT / "src" / "gpustruct").glob("*.p[xy][xid]")}
+    wanted |= {"setup.py", "pyproject.toml", "LICENSE", "README.md"}
     wanted |= {"src/gpustruct/py.typed", "src/gpustruct/types.pyi", "src/gpustruct/wgsl/grammar.lark"}
     wanted |= {"tests/data/layout-truth.json", "tests/run"}
     assert wanted <= names

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _kernel, threads
 from . import layout as layouts
@@ -17,6 +18,8 @@ from .plan import lower
 
 # Where a block of packed bytes outgrows the caches, streaming past them wins (docs/performance.md).
 STREAM_BYTES = 4 << 20
+
+T = TypeVar("T", bound=Batch)
 
 LARGEST = {"f32": 3.4028234663852886e38, "f16": 65504.0}
 
@@ -37,7 +40,7 @@ class Bound(NamedTuple):
     parts: tuple[Part, ...]
     size: int
     align: int
-    count: int
+    count: int  # pyright: ignore[reportIncompatibleMethodOverride]
 
 
 def bind(batch: Batch, *, forward: bool = True) -> Bound:
@@ -67,6 +70,7 @@ def _part(columns: Columns, size: int, base: int, stride: int, forward: bool) ->
 
 def bound_of(batch: Any, function: str = "pack") -> Bound:
     """The batch's plans, made on first use; SourceError for what is no batch."""
+    bound: Any
     try:
         bound = batch.__bound__
     except AttributeError:
@@ -82,7 +86,7 @@ def bound_of(batch: Any, function: str = "pack") -> Bound:
 
 def pack(
     batch: Any, *, out: Any = None, offset: int = 0, stride: int | None = None, threads: int | None = None
-) -> np.ndarray:
+) -> NDArray[np.uint8]:
     """Pack a batch's records into bytes, laid out as WGSL reads them.
 
     Returns a 1-d uint8 array: without `out` a fresh one of exactly ``offset + header + stride × n`` bytes
@@ -267,8 +271,8 @@ def _check_room(bound: Bound, data: np.ndarray, offset: int) -> None:
 
 
 def unpack(
-    cls: Any, data: Any, *, count: int | None = None, offset: int = 0, stride: int | None = None, out: Any = None
-) -> Any:
+    cls: type[T], data: Any, *, count: int | None = None, offset: int = 0, stride: int | None = None, out: Any = None
+) -> T:
     """The records in `data` as a batch of `cls`: the mirror of `pack`.
 
     Without `out` the columns are views into `data` (a contiguous buffer of bytes), shaped ``(n,)`` plus

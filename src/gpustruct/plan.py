@@ -42,7 +42,7 @@ class Plan(NamedTuple):
 
 
 class Axis(NamedTuple):
-    count: int
+    count: int  # pyright: ignore[reportIncompatibleMethodOverride]
     record: int
     column: int
 

@@ -4,7 +4,23 @@ from typing import Annotated, Literal, reveal_type
 
 import numpy as np
 
-from gpustruct import Field, Layout, Struct, align, array, atomic, f32, layout_of, mat4x4f, size, u32, vec3f, vec4f
+from gpustruct import (
+    Field,
+    Layout,
+    Struct,
+    align,
+    array,
+    atomic,
+    f32,
+    layout_of,
+    mat4x4f,
+    pack,
+    size,
+    u32,
+    unpack,
+    vec3f,
+    vec4f,
+)
 
 
 class Camera(Struct):
@@ -76,6 +92,12 @@ reveal_type(sun)  # Sun
 reveal_type(vec3f(np.ones((2, 3))))  # vec3f
 reveal_type(vec3f(np.ones((2, 3)))[0])  # vec3f
 reveal_type(array[f32, Literal[4]](np.ones(4)))  # array[f32, Literal[4]]
+
+data = pack(light, threads=1)
+reveal_type(data)  # NDArray[uint8]
+reveal_type(unpack(Light, data))  # Light
+reveal_type(unpack(Light, data, count=3).color)  # NDArray[Any]
+reveal_type(unpack(vec3f, data))  # vec3f
 
 field: Field = Light.radius
 layout: Layout = layout_of(Scene)
