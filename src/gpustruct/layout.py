@@ -362,11 +362,15 @@ class Layout:
         f16: the shader needs `enable f16;`, the device the feature shader-f16
         """
         faults = self.uniform_faults()
-        if self.is_runtime_sized:
-            faults = [fault for fault in faults if fault.rule == "runtime-uniform"]
-        lines = [f"uniform: {fault}" for fault in faults[:NOTED_FAULTS]] or ["uniform: legal"]
-        if len(faults) > NOTED_FAULTS:
-            lines.append(f"uniform: {len(faults) - NOTED_FAULTS} more of them, in check_uniform()")
+        if self.is_runtime_sized or any(part.kind == "atomic" for part in _parts(self)):
+            what = "a runtime-sized array" if self.is_runtime_sized else "an atomic"
+            lines = [f"uniform: no, {what} needs var<storage>"]
+        elif faults:
+            lines = [f"uniform: {fault}" for fault in faults[:NOTED_FAULTS]]
+            if len(faults) > NOTED_FAULTS:
+                lines.append(f"uniform: {len(faults) - NOTED_FAULTS} more of them, in check_uniform()")
+        else:
+            lines = ["uniform: legal"]
         if any(part.scalar == "f16" for part in _parts(self)):
             lines.append("f16: the shader needs `enable f16;`, the device the feature shader-f16")
         if any(part.kind == "atomic" for part in _parts(self)):

@@ -1,0 +1,65 @@
+"""gpustruct verify: every struct of a shader or a Python schema, compared with what the GPU here sees."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from ..errors import BindingError, CommandError, WgslError
+from .inspecting import look_at
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of ``gpustruct verify``."""
+    parser.add_argument("inputs", nargs="+", metavar="FILE", help="a WGSL file, - for standard input, or module:Class")
+    parser.add_argument("--struct", metavar="NAME", help="only this struct")
+    parser.add_argument(
+        "--skip", action="store_true", help="take the declarations that stand on their own: for templates"
+    )
+    parser.epilog = (
+        "A shader is generated for each struct; it reads and writes every member through the device's own layout.\n"
+        "Exit codes: 0 the device agrees, 1 it does not or a text is no legal WGSL, 2 it could not be asked.\n\n"
+        "examples:\n"
+        "  gpustruct verify shader.wgsl\n"
+        "  gpustruct verify scene.types:Camera"
+    )
+
+
+def main(args: argparse.Namespace) -> int:
+    """Run ``gpustruct verify``: 0 all agree, 1 some do not, 2 where an input or a device cannot be had."""
+    code, asked = 0, 0
+    found: list[tuple[str, Any]] = []
+    for argument in args.inputs:
+        try:
+            seen = look_at(argument, skip=args.skip)
+        except WgslError as error:
+            print(f"{argument}:{error.line}:{error.column}: {error.rule}: {error}", file=sys.stderr)
+            code = 1
+            continue
+        found += [(name, cls) for name, cls in seen.structs.items() if args.struct in (None, name)]
+    if args.struct and not found:
+        raise CommandError.of("struct-missing", name=args.struct, where=", ".join(args.inputs), known="others only")
+    if not found and not code:
+        raise CommandError.of("nothing", verb="verify", where=", ".join(args.inputs))
+    from .printing import Printer
+
+    printer = Printer()
+    for name, cls in found:
+        try:
+            report = _ask(cls)
+        except BindingError as error:
+            printer.line(f"{name}: not asked: {error}", "yellow")
+            code = code or 2
+            continue
+        asked += 1
+        for line in str(report).splitlines():
+            printer.line(line, "green" if report else "red")
+        code = code if report else 1
+    return code
+
+
+def _ask(cls: Any) -> Any:
+    from .. import gpu
+
+    return gpu.verify(cls)

@@ -1,0 +1,3 @@
+struct Half { color: vec4h }
+
+@group(0) @binding(0) var<storage> halves: array<Half>;

@@ -1,0 +1,3 @@
+struct Camera {
+  target: vec3f,
+}

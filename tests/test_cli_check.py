@@ -1,0 +1,165 @@
+"""gpustruct check: its findings in faulty shaders, kept word for word, and the ways to read and print them."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpustruct.cli import main
+
+GOLDEN = Path(__file__).parent / "golden" / "check"
+FAULTY = sorted(path.stem for path in GOLDEN.glob("*.wgsl") if path.stem != "clean")
+
+
+@pytest.fixture(autouse=True)
+def _in_the_golden_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(GOLDEN)
+
+
+# To take over intended changes: GPUSTRUCT_GOLDEN=write pytest tests/test_cli_check.py, and read the difference.
+@pytest.mark.parametrize("name", FAULTY)
+def test_findings_word_for_word(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", f"{name}.wgsl"]) == 1
+    found = capsys.readouterr().out
+    if os.environ.get("GPUSTRUCT_GOLDEN") == "write":
+        (GOLDEN / f"{name}.txt").write_text(found, encoding="utf-8")
+    assert found == (GOLDEN / f"{name}.txt").read_text(encoding="utf-8")
+
+
+def test_there_are_at_least_ten_faulty_shaders() -> None:
+    assert len(FAULTY) >= 10
+
+
+def test_a_clean_shader_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "clean.wgsl"]) == 0
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_folder_is_walked_and_dot_folders_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for place in ("b/c", ".hidden"):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / "gap.wgsl").write_bytes((GOLDEN / "gap.wgsl").read_bytes())
+    (tmp_path / "a.wgsl").write_bytes((GOLDEN / "waste.wgsl").read_bytes())
+    (tmp_path / "notes.txt").write_text("no shader")
+    monkeypatch.chdir(tmp_path)
+    assert main(["check"]) == 1
+    found = capsys.readouterr()
+    assert [line.partition(":")[0] for line in found.out.splitlines()] == ["./a.wgsl", "./b/c/gap.wgsl"]
+    assert found.err == "2 findings in 2 of 2 files\n"
+
+
+def test_a_file_named_twice_is_read_once(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["check", "gap.wgsl", "gap.wgsl"])
+    assert len(capsys.readouterr().out.splitlines()) == 1
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO((GOLDEN / "gap.wgsl").read_bytes())))
+    assert main(["check", "-"]) == 1
+    assert capsys.readouterr().out.startswith("<stdin>:7:36: gap-uniform: scene: ")
+
+
+def test_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "--format", "json", "gap.wgsl", "waste.wgsl"]) == 1
+    first, second = json.loads(capsys.readouterr().out)
+    assert {key: first[key] for key in ("path", "line", "column", "severity", "rule")} == {
+        "path": "gap.wgsl", "line": 7, "column": 36, "severity": "error", "rule": "gap-uniform"
+    }  # fmt: skip
+    assert (second["rule"], second["severity"]) == ("waste", "warning")
+    assert main(["check", "--format", "json", "clean.wgsl"]) == 0
+    assert json.loads(capsys.readouterr().out) == []
+
+
+def test_github_annotations_are_escaped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    strange = tmp_path / "50%,a:b.wgsl"
+    strange.write_bytes((GOLDEN / "waste.wgsl").read_bytes())
+    assert main(["check", "--format", "github", str(strange)]) == 1
+    (line,) = capsys.readouterr().out.splitlines()
+    place, _, message = line.removeprefix("::").partition("::")
+    assert place.startswith("warning file=") and place.endswith("50%25%2Ca%3Ab.wgsl,line=1,col=8,title=waste")
+    assert "(45 %25)" in message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "rules"),
+    [
+        (["waste.wgsl", "--waste", "44"], ["waste"]),
+        (["waste.wgsl", "--waste", "45"], []),
+        (["waste.wgsl", "--ignore", "waste"], []),
+        (["array_stride.wgsl", "--standard-layout"], []),
+        (["naga_align.wgsl", "--ignore", "naga-align"], []),
+        (["template.wgsl", "--skip", "--waste", "0"], []),
+    ],
+)
+def test_options(arguments: list[str], rules: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", *arguments]) == bool(rules)
+    assert [line.split(": ")[1] for line in capsys.readouterr().out.splitlines()] == rules
+
+
+def test_waste_needs_a_smaller_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lone = tmp_path / "lone.wgsl"
+    lone.write_text("struct A { a: vec4f, b: f32 } @group(0) @binding(0) var<storage> a: array<A>;")
+    assert main(["check", str(lone), "--waste", "0"]) == 0
+
+
+def test_the_header_of_a_runtime_sized_struct_wastes_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tail = tmp_path / "tail.wgsl"
+    tail.write_text(
+        "struct A { a: f32, b: vec3f, c: vec3f, d: f32, e: array<vec4f> } @group(0) @binding(0) var<storage> a: A;"
+    )
+    assert main(["check", str(tail)]) == 1
+    assert "A has 16 of 48 bytes of padding (33 %), 16 bytes less in the order" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["missing.wgsl"], "no such file or directory"),
+        (["latin.wgsl"], "byte 0xe9, 6 bytes in"),
+        (["empty"], "a folder must hold .wgsl files"),
+        (["a\0b"], "null byte"),
+    ],
+)
+def test_what_cannot_be_read(
+    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "latin.wgsl").write_bytes(b"// caf\xe9\n")
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert main(["check", *arguments]) == 2
+    found = capsys.readouterr()
+    assert found.out == ""
+    assert found.err.startswith("gpustruct: ")
+    assert said in found.err
+
+
+def test_one_unreadable_file_does_not_hide_the_others(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "missing.wgsl", "gap.wgsl"]) == 2
+    assert "gap-uniform" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("value", ["x", "-1", "101", "nan"])
+def test_waste_is_a_percentage(value: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", f"--waste={value}", "clean.wgsl"]) == 2
+    assert "it must be a percentage from 0 to 100" in capsys.readouterr().err
+
+
+def test_a_byte_order_mark_is_no_fault(tmp_path: Path) -> None:
+    marked = tmp_path / "marked.wgsl"
+    marked.write_bytes(b"\xef\xbb\xbf" + (GOLDEN / "clean.wgsl").read_bytes())
+    assert main(["check", str(marked)]) == 0
+
+
+def test_the_hook_runs_this_command() -> None:
+    text = (GOLDEN.parents[2] / ".pre-commit-hooks.yaml").read_text()
+    fields: dict[str, Any] = dict(line.strip(" -").split(": ", 1) for line in text.splitlines() if ": " in line)
+    assert fields["entry"] == "gpustruct check"
+    assert fields["files"] == r"\.wgsl$"

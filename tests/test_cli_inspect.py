@@ -1,0 +1,135 @@
+"""gpustruct inspect: what it shows, kept word for word, its JSON against the schema, its pictures."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+import reference
+from gpustruct import wgsl
+from gpustruct.cli import main
+from gpustruct.cli.inspecting import struct_data
+from strategies import structs
+
+ROOT = Path(__file__).parent.parent
+GOLDEN = ROOT / "tests" / "golden" / "inspect"
+SCHEMA = json.loads((ROOT / "docs" / "inspect.schema.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(autouse=True)
+def _in_the_golden_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(GOLDEN)
+
+
+# To take over intended changes: GPUSTRUCT_GOLDEN=write pytest tests/test_cli_inspect.py, and read the difference.
+@pytest.mark.parametrize("name", sorted(path.stem for path in GOLDEN.glob("*.wgsl")))
+def test_output_word_for_word(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inspect", f"{name}.wgsl"]) == 0
+    shown = capsys.readouterr().out
+    if os.environ.get("GPUSTRUCT_GOLDEN") == "write":
+        (GOLDEN / f"{name}.txt").write_text(shown, encoding="utf-8")
+    assert shown == (GOLDEN / f"{name}.txt").read_text(encoding="utf-8")
+
+
+def as_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    assert main(["inspect", "--json", *arguments]) == 0
+    data = json.loads(capsys.readouterr().out)
+    validate(data)
+    return data["inputs"]
+
+
+def validate(data: Any) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    jsonschema.validate(data, SCHEMA)
+
+
+def test_json_says_what_parse_says(capsys: pytest.CaptureFixture[str]) -> None:
+    (found,) = as_json(capsys, "scene.wgsl")
+    module = wgsl.parse(Path("scene.wgsl").read_text(encoding="utf-8"))
+    assert [struct["name"] for struct in found["structs"]] == list(module.structs)
+    assert {b["name"]: (b["group"], b["binding"], b["min_binding_size"]) for b in found["bindings"]} == {
+        name: (b.group, b.binding, b.min_binding_size) for name, b in module.bindings.items()
+    }
+    material = next(struct for struct in found["structs"] if struct["name"] == "MaterialBad")
+    assert material["suggestion"]["bytes_after"] == 48
+    assert (material["size"], material["unused"]) == (80, 36)
+
+
+def test_json_of_every_golden_shader_is_valid(capsys: pytest.CaptureFixture[str]) -> None:
+    shaders = sorted(path.name for path in GOLDEN.glob("*.wgsl"))
+    assert [part["name"] for part in as_json(capsys, *shaders)] == shaders
+
+
+@given(structs())
+def test_json_of_any_struct_is_valid_and_true(cls: Any) -> None:
+    data = json.loads(json.dumps(struct_data(cls), allow_nan=False))
+    validate({"format": 1, "inputs": [{"name": "x", "structs": [data]}]})
+    measure = reference.layout(cls)
+    assert (data["size"], data["align"]) == (measure.size, measure.align)
+    assert (not data["uniform"]) == reference.uniform_legal(cls)
+
+
+def test_one_struct(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inspect", "--struct", "Light", "scene.wgsl"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("Light: size 32")
+    assert "MaterialBad" not in shown and "bindings" not in shown
+    (found,) = as_json(capsys, "--struct", "Light", "scene.wgsl")
+    assert [struct["name"] for struct in found["structs"]] == ["Light"]
+    assert main(["inspect", "--struct", "Nobody", "scene.wgsl"]) == 2
+    assert "it has Light, MaterialBad, Camera" in capsys.readouterr().err
+
+
+def test_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "new" / "pictures"
+    assert main(["inspect", "--svg", os.fspath(folder), "scene.wgsl"]) == 0
+    assert {path.name for path in folder.iterdir()} >= {"Light.svg", "MaterialBad.svg", "Camera.svg"}
+    for path in folder.iterdir():
+        ET.parse(path)
+    main(["inspect", "--svg", os.fspath(folder), "scene.wgsl", "remarks.wgsl"])
+    assert (folder / "scene.Light.svg").exists()
+    (tmp_path / "file").write_text("")
+    assert main(["inspect", "--svg", os.fspath(tmp_path / "file"), "scene.wgsl"]) == 2
+    assert "the folder for pictures must be writable" in capsys.readouterr().err
+
+
+def test_a_text_that_is_no_wgsl_is_shown_with_its_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bad = tmp_path / "bad.wgsl"
+    bad.write_text("struct A {\n  x: f64,\n}\n")
+    assert main(["inspect", os.fspath(bad), "scene.wgsl"]) == 1
+    found = capsys.readouterr()
+    assert f"{bad}:2:" in found.err
+    assert "  2 |   x: f64," in found.err
+    assert "MaterialBad" in found.out
+
+
+def test_templates_are_taken_in_part(capsys: pytest.CaptureFixture[str]) -> None:
+    shader = os.fspath(GOLDEN.parent / "check" / "template.wgsl")
+    assert main(["inspect", shader]) == 1
+    assert main(["inspect", "--skip", shader]) == 0
+    assert "skipped: line 1" in capsys.readouterr().out
+
+
+def test_a_python_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "schemas_here.py").write_text(
+        "from gpustruct import Struct, f32, vec3f\n"
+        "class Outer:\n    class Light(Struct):\n        range: f32\n        position: vec3f\n"
+    )
+    (tmp_path / "schemas_broken.py").write_text("raise SystemExit('no')\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    assert main(["inspect", "schemas_here:Outer.Light"]) == 0
+    assert capsys.readouterr().out.startswith("Light: size 32")
+    (found,) = as_json(capsys, "schemas_here:Outer.Light")
+    assert found["structs"][0]["suggestion"]["order"] == ["position", "range"]
+    for wrong in ("schemas_here:Nobody", "schemas_here:Outer", "schemas_broken:Light", "schemas_nowhere:Light"):
+        assert main(["inspect", wrong]) == 2
+        assert capsys.readouterr().err.startswith("gpustruct: module:Class must name")
