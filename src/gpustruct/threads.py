@@ -5,8 +5,7 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from concurrent.futures import Future, ThreadPoolExecutor
 
 from .errors import SourceError
 
@@ -63,11 +62,20 @@ def over_ranges(work: Work, records: int, stride: int, count: int | None) -> lis
     workers = choose(records, stride, count)
     if workers == 1:
         return [work(0, records)]
-    # Whole lines of 64 bytes where records allow it, so that no two threads share one.
-    step = -(-records // workers)
-    step = -(-step // 16) * 16 if step > 64 else step
-    starts = list(range(0, records, step))
-    pool = _executor()
-    futures: list[Any] = [pool.submit(work, start, min(start + step, records)) for start in starts[1:]]
+    step = _step(records, workers)
+    futures = begin_ranges(work, step, records, workers - 1) if step < records else []
     first = work(0, min(step, records))
     return [first, *(future.result() for future in futures)]
+
+
+def _step(records: int, workers: int) -> int:
+    # Whole lines of 64 bytes where records allow it, so that no two threads share one.
+    step = -(-records // workers)
+    return -(-step // 16) * 16 if step > 64 else step
+
+
+def begin_ranges(work: Work, start: int, stop: int, workers: int) -> list[Future[tuple[int, int]]]:
+    """Begin `work(start, stop)` over records [start, stop) in other threads, in ranges; does not wait."""
+    step = max(1, _step(stop - start, workers))
+    pool = _executor()
+    return [pool.submit(work, at, min(at + step, stop)) for at in range(start, stop, step)]
