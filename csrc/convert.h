@@ -93,13 +93,13 @@ CONVERT_LOOP(bool_i32, uint8_t, int32_t, x != 0, 0)
 CONVERT_LOOP(bool_u32, uint8_t, uint32_t, x != 0, 0)
 CONVERT_LOOP(bool_f32, uint8_t, float, x != 0, 0)
 CONVERT_LOOP(bool_f16, uint8_t, uint16_t, x ? 0x3c00u : 0u, 0)
+#ifndef CONVERT_HAS_FLOATS /* the instruction set brings its own */
 CONVERT_LOOP(f64_f32, double, float, x, OVER(x, FLOAT_LIMIT))
 CONVERT_LOOP(f64_f16, double, uint16_t, HALF(x), OVER(x, HALF_LIMIT))
-#ifndef CONVERT_HAS_F16
 CONVERT_LOOP(f32_f16, float, uint16_t, HALF(x), OVER(x, HALF_LIMIT))
 CONVERT_LOOP(f16_f32, uint16_t, float, CONVERT_NAME(float_from_half)(x), 0)
-#endif
 CONVERT_LOOP(f16_f64, uint16_t, double, CONVERT_NAME(float_from_half)(x), 0)
+#endif
 CONVERT_LOOP(f32_f64, float, double, x, 0)
 
 /* From WGSL's integers into any column type. */

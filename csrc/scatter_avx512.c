@@ -114,6 +114,24 @@ void scatter_stream_avx512(char *to, const char *from, ptrdiff_t bytes) {
     for (ptrdiff_t i = 0; i < bytes; i += 64) _mm512_stream_si512((void *)(to + i), _mm512_loadu_si512((const void *)(from + i)));
 }
 
+/* A block without a value this large has none that rounds to infinity; one with is searched exactly. */
+ptrdiff_t scatter_f64_f32_avx512(void *to, const void *from, ptrdiff_t n) {
+    const char *source = (const char *)from;
+    char *target = (char *)to;
+    __m512d largest = _mm512_setzero_pd();
+    ptrdiff_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+        __m512d x = _mm512_loadu_pd((const void *)(source + i * 8)), y = _mm512_loadu_pd((const void *)(source + i * 8 + 64));
+        largest = _mm512_max_pd(_mm512_abs_pd(x), largest); /* a NaN leaves the second operand */
+        largest = _mm512_max_pd(_mm512_abs_pd(y), largest);
+        _mm256_storeu_ps((float *)(void *)(target + i * 4), _mm512_cvtpd_ps(x));
+        _mm256_storeu_ps((float *)(void *)(target + i * 4 + 32), _mm512_cvtpd_ps(y));
+    }
+    if (_mm512_cmp_pd_mask(largest, _mm512_set1_pd(0x1.ffffffp127), _CMP_GE_OQ)) i = 0;
+    ptrdiff_t found = scatter_portable.convert(TYPE_F64, TYPE_F32)(target + i * 4, source + i * 8, n - i);
+    return found < 0 ? -1 : i + found;
+}
+
 #if defined(__clang__)
 #pragma clang attribute pop
 #else

@@ -76,7 +76,69 @@ static ptrdiff_t avx2_f16_f32(void *to, const void *from, ptrdiff_t n) {
     return scatter_portable.convert(TYPE_F16, TYPE_F32)(target + i * 4, source + i * 2, n - i);
 }
 
-#define CONVERT_HAS_F16
+/* A block without a value this large has none that rounds to infinity; one with is searched exactly. */
+static ptrdiff_t avx2_f64_f32(void *to, const void *from, ptrdiff_t n) {
+    const char *source = (const char *)from;
+    char *target = (char *)to;
+    const __m256d sign = _mm256_set1_pd(-0.0);
+    __m256d largest = _mm256_setzero_pd();
+    ptrdiff_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        __m256d x = _mm256_loadu_pd((const double *)(const void *)(source + i * 8));
+        __m256d y = _mm256_loadu_pd((const double *)(const void *)(source + i * 8 + 32));
+        largest = _mm256_max_pd(_mm256_andnot_pd(sign, x), largest); /* a NaN leaves the second operand */
+        largest = _mm256_max_pd(_mm256_andnot_pd(sign, y), largest);
+        _mm_storeu_ps((float *)(void *)(target + i * 4), _mm256_cvtpd_ps(x));
+        _mm_storeu_ps((float *)(void *)(target + i * 4 + 16), _mm256_cvtpd_ps(y));
+    }
+    if (_mm256_movemask_pd(_mm256_cmp_pd(largest, _mm256_set1_pd(FLOAT_LIMIT), _CMP_GE_OQ))) i = 0;
+    ptrdiff_t found = scatter_portable.convert(TYPE_F64, TYPE_F32)(target + i * 4, source + i * 8, n - i);
+    return found < 0 ? -1 : i + found;
+}
+
+/* Through f32 rounded to odd, so that the second rounding sees which way the first one went. */
+static inline __m128 avx2_odd(__m256d x) {
+    __m128 f = _mm256_cvtpd_ps(x);
+    __m256d back = _mm256_cvtps_pd(f), sign = _mm256_set1_pd(-0.0);
+    __m256d inexact = _mm256_cmp_pd(back, x, _CMP_NEQ_OQ);
+    __m256d below = _mm256_cmp_pd(_mm256_andnot_pd(sign, back), _mm256_andnot_pd(sign, x), _CMP_LT_OQ);
+    const __m256i low_words = _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6);
+    __m128i wrong = _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(_mm256_castpd_si256(inexact), low_words));
+    __m128i up = _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(_mm256_castpd_si256(below), low_words));
+    __m128i bits = _mm_castps_si128(f), one = _mm_set1_epi32(1);
+    __m128i even = _mm_cmpeq_epi32(_mm_and_si128(bits, one), _mm_setzero_si128());
+    __m128i by = _mm_blendv_epi8(_mm_set1_epi32(-1), one, up);
+    return _mm_castsi128_ps(_mm_add_epi32(bits, _mm_and_si128(by, _mm_and_si128(wrong, even))));
+}
+
+static ptrdiff_t avx2_f64_f16(void *to, const void *from, ptrdiff_t n) {
+    const char *source = (const char *)from;
+    char *target = (char *)to;
+    const __m256d sign = _mm256_set1_pd(-0.0);
+    __m256d largest = _mm256_setzero_pd();
+    ptrdiff_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+        __m256d x = _mm256_loadu_pd((const double *)(const void *)(source + i * 8));
+        largest = _mm256_max_pd(_mm256_andnot_pd(sign, x), largest);
+        _mm_storel_epi64((__m128i *)(void *)(target + i * 2), _mm_cvtps_ph(avx2_odd(x), _MM_FROUND_TO_NEAREST_INT));
+    }
+    if (_mm256_movemask_pd(_mm256_cmp_pd(largest, _mm256_set1_pd(HALF_LIMIT), _CMP_GE_OQ))) i = 0;
+    ptrdiff_t found = scatter_portable.convert(TYPE_F64, TYPE_F16)(target + i * 2, source + i * 8, n - i);
+    return found < 0 ? -1 : i + found;
+}
+
+static ptrdiff_t avx2_f16_f64(void *to, const void *from, ptrdiff_t n) {
+    const char *source = (const char *)from;
+    char *target = (char *)to;
+    ptrdiff_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+        __m128 f = _mm_cvtph_ps(_mm_loadl_epi64((const __m128i *)(const void *)(source + i * 2)));
+        _mm256_storeu_pd((double *)(void *)(target + i * 8), _mm256_cvtps_pd(f));
+    }
+    return scatter_portable.convert(TYPE_F16, TYPE_F64)(target + i * 8, source + i * 2, n - i);
+}
+
+#define CONVERT_HAS_FLOATS
 #define CONVERT_NAME(x) avx2_##x
 #include "convert.h"
 #undef CONVERT_NAME
@@ -98,6 +160,11 @@ static void avx2_stream(char *to, const char *from, ptrdiff_t bytes) {
 
 ptrdiff_t scatter_wide_avx512(const scatter_wide *w, int count, char *to, ptrdiff_t n, int stream);
 void scatter_stream_avx512(char *to, const char *from, ptrdiff_t bytes);
+ptrdiff_t scatter_f64_f32_avx512(void *to, const void *from, ptrdiff_t n);
+
+static scatter_convert avx512_convert(int from_type, int to_type) {
+    return from_type == TYPE_F64 && to_type == TYPE_F32 ? scatter_f64_f32_avx512 : avx2_convert(from_type, to_type);
+}
 
 #define SLOTS(NAME) {NAME##_12_4, NAME##_8_8, NAME##_8_4_4, NAME##_4_4_8, NAME##_4_4_4_4}
 static const scatter_isa isa_sse41 = {
@@ -107,7 +174,7 @@ static const scatter_isa isa_avx2 = {
     "avx2", SLOTS(avx2), avx2_copy, avx2_turn, avx2_stream, x86_fence, avx2_convert, NULL,
 };
 static const scatter_isa isa_avx512 = {
-    "avx512", SLOTS(avx2), avx2_copy, avx2_turn, scatter_stream_avx512, x86_fence, avx2_convert, scatter_wide_avx512,
+    "avx512", SLOTS(avx2), avx2_copy, avx2_turn, scatter_stream_avx512, x86_fence, avx512_convert, scatter_wide_avx512,
 };
 
 const scatter_isa *scatter_isa_at(int index) {

@@ -24,6 +24,7 @@ ROOMS: list[set[str]] = [
     {"_kernel"},
     {"sources"},
     {"packing"},
+    {"unpacking"},
     {"views", "uniform"},
     {"report"},
     {"gpu", "workloads"},

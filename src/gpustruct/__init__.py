@@ -10,9 +10,11 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from .dtypes import dtype_of, struct_of
 from .errors import BackendWarning, BindingError, GpuStructError, LayoutError, SourceError, WgslError
 from .layout import Layout
-from .packing import pack, unpack
+from .packing import pack
+from .sources import batch
 from .types import (
     Field,
     Struct,
@@ -56,6 +58,7 @@ from .types import (
     vec4i,
     vec4u,
 )
+from .unpacking import unpack
 
 if TYPE_CHECKING:
     from . import gpu as gpu
@@ -78,7 +81,9 @@ __all__ = [
     "align",
     "array",
     "atomic",
+    "batch",
     "diagram",
+    "dtype_of",
     "f16",
     "f32",
     "i32",
@@ -103,6 +108,7 @@ __all__ = [
     "mat4x4h",
     "pack",
     "size",
+    "struct_of",
     "suggest",
     "u32",
     "unpack",

@@ -36,10 +36,44 @@ class Slot(NamedTuple):
         return self.dims + layout.shape
 
 
+class Parts:
+    """A column whose first inner dimension lies in arrays of their own: the x, y and z of a vec3f.
+
+    Each array has the shape `lead` (or broadcasts to it), then the inner dimensions but the first.
+    """
+
+    __slots__ = ("arrays", "lead", "rest")
+
+    def __init__(self, arrays: tuple[np.ndarray, ...], lead: Shape, rest: Shape) -> None:
+        self.arrays, self.lead, self.rest = arrays, lead, rest
+
+    @property
+    def shape(self) -> Shape:
+        return (*self.lead, len(self.arrays), *self.rest)
+
+    @property
+    def dtype(self) -> np.dtype:
+        return np.result_type(*self.arrays)
+
+    def spread(self, lead: Shape) -> Parts:
+        """The same arrays over more leading dimensions; nothing is copied."""
+        return Parts(tuple(np.broadcast_to(array, lead + self.rest) for array in self.arrays), lead, self.rest)
+
+    def stack(self) -> np.ndarray:
+        """One array of all parts: a copy."""
+        whole = self.spread(self.lead)
+        return np.stack(whole.arrays, axis=len(self.lead))
+
+    def __getitem__(self, entries: Any) -> Parts:
+        arrays = tuple(array[entries] for array in self.spread(self.lead).arrays)
+        shape = arrays[0].shape
+        return Parts(arrays, shape[: len(shape) - len(self.rest)], self.rest)
+
+
 class Batch:
     """Columns of one type. See `Struct` for the public side."""
 
-    __slots__ = ("__bound__", "__columns__", "__shape__", "__weakref__")
+    __slots__ = ("__bound__", "__columns__", "__drained__", "__shape__", "__weakref__")
     __layout__: Layout
     __members__: dict[str, Slot]
 
@@ -117,7 +151,7 @@ class Batch:
         if "" not in slots or isinstance(self.__columns__[0], Batch):
             way_out = "pack(batch) gives bytes, batch.member a column"
             raise TypeError(f"a batch of {type(self).__name__} is not one array; {way_out}")
-        array = spread(slots[""], self.__columns__[0], self.__shape__)
+        array = whole(slots[""], self.__columns__[0], self.__shape__)
         return np.array(array, dtype=dtype, copy=copy) if dtype is not None or copy else array
 
 
@@ -137,6 +171,7 @@ def _fill(batch: Batch, columns: tuple[Any, ...], shape: Shape) -> None:
     setter(batch, "__columns__", columns)
     setter(batch, "__shape__", shape)
     setter(batch, "__bound__", None)
+    setter(batch, "__drained__", None)
 
 
 def _refuse_names(cls: type[Batch], columns: Mapping[str, Any]) -> NoReturn:
@@ -179,7 +214,15 @@ def spread(slot: Slot, column: Any, shape: Shape) -> Any:
         return column
     if isinstance(column, Batch):
         return broadcast(column, shape + slot.dims)
+    if isinstance(column, Parts):
+        return column.spread(shape)
     return np.broadcast_to(column, shape + slot.inner)
+
+
+def whole(slot: Slot, column: Any, shape: Shape) -> Any:
+    """`spread`, as one array or one batch: parts are stacked, which copies them."""
+    full = spread(slot, column, shape)
+    return full.stack() if isinstance(full, Parts) else full
 
 
 def broadcast(batch: Batch, shape: Shape) -> Batch:
@@ -194,6 +237,8 @@ def hold(slot: Slot, source: Any, where: str) -> Any:
     """
     if slot.core.__layout__.kind == "struct":
         return _hold_nested(slot, source, where)
+    if isinstance(source, Parts):
+        return _hold_parts(slot, source.arrays, where)
     array = as_array(source, slot, where)
     inner = slot.inner
     drop = 1 if slot.runtime else 0
@@ -203,6 +248,30 @@ def hold(slot: Slot, source: Any, where: str) -> Any:
         raise SourceError.of("tail-shape", type=slot.type.__name__, shape=array.shape, where=where)
     check_dtype(slot, array.dtype, where)
     return array
+
+
+def _hold_parts(slot: Slot, parts: tuple[Any, ...], where: str) -> Parts:
+    inner = slot.inner
+    if slot.runtime or not inner or len(parts) != inner[0]:
+        counted = "columns as one array" if slot.runtime or not inner else f"{inner[0]} columns"
+        facts = {"inner": inner, "type": slot.type.__name__, "shape": f"{len(parts)} columns", "where": where}
+        raise SourceError.of("column-shape", way_out=f"give it {counted}", **facts)
+    arrays: list[np.ndarray] = []
+    for k, part in enumerate(parts):
+        place = f"{where}[{k}]"
+        array = as_array(part, slot, place)
+        if array.shape[max(array.ndim - len(inner) + 1, 0) :] != inner[1:]:
+            facts = {"inner": inner[1:], "type": f"a part of {slot.type.__name__}", "shape": array.shape}
+            raise SourceError.of("column-shape", way_out="give each part one dimension less", where=place, **facts)
+        check_dtype(slot, array.dtype, place)
+        arrays.append(array)
+    shapes = [array.shape[: array.ndim - len(inner) + 1] for array in arrays]
+    try:
+        lead = functools.reduce(np.broadcast_shapes, shapes, ())
+    except ValueError:
+        named = ", ".join(f"part {k} {shape}" for k, shape in enumerate(shapes))
+        raise SourceError.of("column-broadcast", shapes=named, where=where) from None
+    return Parts(tuple(arrays), lead, inner[1:])
 
 
 def _hold_nested(slot: Slot, source: Any, where: str) -> Batch:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import layout as layouts
-from .batches import Batch, Shape
+from .batches import Batch, Parts, Shape
 from .layout import Layout, Leaf
 
 # The kernel's names for dtypes (csrc/scatter.h), by kind and item size.
@@ -50,7 +50,7 @@ def collect(batch: Batch) -> Columns:
     layout: Layout = type(batch).__layout__
     leaves = tuple(layouts.leaves(layout))
     arrays = dict(_arrays(batch, ()))
-    return _align(leaves, [arrays[leaf.path] for leaf in leaves], batch.__shape__)
+    return _align(*_parted(leaves, [arrays[leaf.path] for leaf in leaves]), batch.__shape__)
 
 
 def collect_tail(batch: Batch) -> Columns:
@@ -64,7 +64,7 @@ def collect_tail(batch: Batch) -> Columns:
     leaves = tuple(leaf._replace(path=prefix + leaf.path) for leaf in layouts.leaves(layout.element))
     if isinstance(column, Batch):
         arrays = dict(_arrays(column, prefix))
-        return _align(leaves, [arrays[leaf.path] for leaf in leaves], column.__shape__[:1])
+        return _align(*_parted(leaves, [arrays[leaf.path] for leaf in leaves]), column.__shape__[:1])
     return _align(leaves, [column], column.shape[:1])
 
 
@@ -77,6 +77,25 @@ def _arrays(batch: Batch, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ..
             yield from _arrays(column, inner)
         else:
             yield inner, column
+
+
+def _parted(leaves: tuple[Leaf, ...], columns: Sequence[Any]) -> tuple[tuple[Leaf, ...], list[np.ndarray]]:
+    """A leaf of its own for each array of a column that lies in parts."""
+    split: list[Leaf] = []
+    views: list[np.ndarray] = []
+    for leaf, column in zip(leaves, columns, strict=True):
+        if not isinstance(column, Parts):
+            split.append(leaf)
+            views.append(column)
+            continue
+        at = len(leaf.axes) - len(column.rest) - 1
+        step = leaf.axes[at][1]
+        for k, array in enumerate(column.arrays):
+            path = (*leaf.path[:-1], f"{leaf.path[-1] if leaf.path else ''}[{k}]")
+            axes = leaf.axes[:at] + leaf.axes[at + 1 :]
+            split.append(leaf._replace(path=path, offset=leaf.offset + k * step, axes=axes))
+            views.append(array)
+    return tuple(split), views
 
 
 def _align(leaves: tuple[Leaf, ...], views: Sequence[np.ndarray], shape: Shape) -> Columns:

@@ -1,16 +1,16 @@
-"""pack and unpack: bounds, memory, threads, one kernel call. See `_kernel` and csrc/scatter.h."""
+"""pack: bounds, memory, threads, one kernel call. See `_kernel` and csrc/scatter.h."""
 
 from __future__ import annotations
 
 import operator
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _kernel, threads
 from . import layout as layouts
-from .batches import INTEGER_RANGE, Batch, Slot, from_columns
+from .batches import INTEGER_RANGE, Batch
 from .columns import Columns, collect, collect_tail
 from .errors import SourceError
 from .layout import Layout, Leaf
@@ -18,8 +18,6 @@ from .plan import lower
 
 # Where a block of packed bytes outgrows the caches, streaming past them wins (docs/performance.md).
 STREAM_BYTES = 4 << 20
-
-T = TypeVar("T", bound=Batch)
 
 LARGEST = {"f32": 3.4028234663852886e38, "f16": 65504.0}
 
@@ -112,7 +110,7 @@ def pack(
     if stride is not None:
         bound = _restrided(bound, batch, stride)
     if offset.__class__ is not int or offset < 0:
-        offset = _whole(offset, "pack")
+        offset = whole_bytes(offset, "pack")
     if out is None:
         data = np.empty(offset + bound.size, np.uint8) if stride is None else np.zeros(offset + bound.size, np.uint8)
         data[:offset] = 0
@@ -129,7 +127,9 @@ def pack(
     return data if data.dtype == np.uint8 and data.ndim == 1 else data.reshape(-1).view(np.uint8)
 
 
-def pack_into(bound: Bound, batch: Batch, data: Any, offset: int, count: int | None, stream: bool | None = None) -> None:
+def pack_into(
+    bound: Bound, batch: Batch, data: Any, offset: int, count: int | None, stream: bool | None = None
+) -> None:
     """Run every part of a bound batch into `data`, a writable buffer that has room."""
     for part in bound.parts:
         records, base = part.run.records, offset + part.base
@@ -217,7 +217,8 @@ def _range_error(batch: Batch, leaf: Leaf, index: tuple[int, ...], value: Any) -
     return SourceError.of("range-float", high=LARGEST[leaf.scalar], **facts)  # type: ignore[return-value]
 
 
-def _whole(value: Any, function: str) -> int:
+def whole_bytes(value: Any, function: str) -> int:
+    """`value` as a number of bytes, 0 or more; SourceError otherwise."""
     try:
         number = -1 if isinstance(value, bool) else operator.index(value)
     except TypeError:
@@ -236,7 +237,9 @@ def check_stride(layout: Layout, stride: Any, function: str) -> int:
     except TypeError:
         number = -1
     if number < layout.record_stride or number % layout.align or number > layouts.MAX_BYTES:
-        suggestion = max(layout.record_stride, layouts.round_up(layout.align, min(max(number, 0), layouts.MAX_BYTES // 2)))
+        suggestion = max(
+            layout.record_stride, layouts.round_up(layout.align, min(max(number, 0), layouts.MAX_BYTES // 2))
+        )
         facts = {"align": layout.align, "size": layout.record_stride, "type": layout.name, "stride": stride}
         raise SourceError.of("stride-value", function=function, suggestion=suggestion, **facts)
     return number
@@ -265,174 +268,3 @@ def _buffer(out: Any, needed: int) -> np.ndarray:
 def _check_room(bound: Bound, data: np.ndarray, offset: int) -> None:
     facts = {"needed": bound.size, "offset": offset, "available": max(0, data.nbytes - offset)}
     raise SourceError.of("out-small", function="pack", total=bound.size + offset, **facts)
-
-
-# The way back.
-
-
-def unpack(
-    cls: type[T], data: Any, *, count: int | None = None, offset: int = 0, stride: int | None = None, out: Any = None
-) -> T:
-    """The records in `data` as a batch of `cls`: the mirror of `pack`.
-
-    Without `out` the columns are views into `data` (a contiguous buffer of bytes), shaped ``(n,)`` plus
-    the member's own shape, and writable if `data` is; nothing is copied. A struct that ends in a
-    runtime-sized array comes back as one record whose tail has the rest. With `out`, a batch of `cls`
-    over writable arrays, the records are gathered into those arrays, converted to their dtypes, and
-    `out` is returned. `count`, in records, takes fewer; `stride` and `offset`, in bytes, as in `pack`.
-
-    Raises SourceError if `data` does not hold whole records, or `out` does not fit.
-    WGSL §14.4 (memory layout).
-
-    >>> import numpy as np
-    >>> from gpustruct import Struct, vec3f, f32, pack, unpack
-    >>> class Particle(Struct):
-    ...     position: vec3f
-    ...     life: f32
-    >>> data = pack(Particle(position=[[1, 2, 3]], life=[4]))
-    >>> unpack(Particle, data).position
-    array([[1., 2., 3.]], dtype=float32)
-    """
-    layout = getattr(cls, "__layout__", None)
-    if not isinstance(cls, type) or not issubclass(cls, Batch) or not isinstance(layout, Layout):
-        raise SourceError.of("unpack-type", current=getattr(cls, "__name__", repr(cls)))
-    data = _bytes(cls, data)
-    offset = _whole(offset, "unpack")
-    step = layout.array_stride if stride is None else check_stride(layout, stride, "unpack")
-    records = _records(cls, layout, data.nbytes, offset, step, count)
-    if out is not None:
-        return _gather(cls, data, offset, step, records, out)
-    if not layout.is_runtime_sized:
-        return _views(cls, data, offset, (records,), (step,))
-    return _tail_views(cls, data, offset, records)
-
-
-def _bytes(cls: Any, data: Any) -> np.ndarray:
-    try:
-        view = memoryview(data)
-        if not view.nbytes:
-            return np.empty(0, np.uint8)
-        return np.frombuffer(view.cast("B"), np.uint8)
-    except (TypeError, ValueError, BufferError) as error:
-        current = f"{type(data).__name__}: {error}"
-        raise SourceError.of("data-buffer", current=current, type=cls.__name__) from None
-
-
-def _records(cls: Any, layout: Layout, nbytes: int, offset: int, step: int, count: Any) -> int:
-    size, name = (step if layout.is_runtime_sized else layout.record_stride), cls.__name__
-    room = nbytes - offset - layout.header
-    if room < 0:
-        raise SourceError.of("data-small", needed=offset + layout.header, size=nbytes, offset=offset, type=name)
-    available = (room - size) // step + 1 if room >= size else 0
-    if count is None:
-        extra = room - (available - 1) * step - size if available else room
-        if extra and not (available and extra == step - size) and not layout.is_runtime_sized:
-            raise SourceError.of("data-size", stride=step, size=nbytes, offset=offset, extra=extra, type=name)
-        return available
-    try:
-        number = -1 if isinstance(count, bool) else operator.index(count)
-    except TypeError:
-        number = -1
-    if not 0 <= number <= available:
-        raise SourceError.of("count-value", available=available, count=count, type=name)
-    return number
-
-
-def _views(cls: Any, data: np.ndarray, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
-    layout: Layout = cls.__layout__
-    if "" in cls.__members__:
-        return from_columns(cls, (_column(cls.__members__[""], layout, data, offset, shape, strides),), shape)
-    columns = tuple(
-        _column(cls.__members__[member.name], member.layout, data, offset + member.offset, shape, strides)
-        for member in layout.fields
-        if not member.layout.is_runtime_array
-    )
-    return from_columns(cls, columns, shape)
-
-
-def _column(
-    slot: Slot, layout: Layout, data: np.ndarray, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]
-) -> Any:
-    while layout.element is not None:
-        if layout.count is not None:
-            shape, strides = (*shape, layout.count), (*strides, layout.stride)
-        layout = layout.element
-    if layout.kind == "struct":
-        return _views(slot.core, data, offset, shape, strides)
-    (leaf,) = layouts.leaves(layout)
-    shape, strides = shape + tuple(n for n, _ in leaf.axes), strides + tuple(step for _, step in leaf.axes)
-    if 0 in shape:
-        return np.empty(shape, DTYPES[leaf.scalar])
-    return np.ndarray(shape, DTYPES[leaf.scalar], data, offset, strides)
-
-
-DTYPES = {"f32": np.dtype("<f4"), "f16": np.dtype("<f2"), "i32": np.dtype("<i4"), "u32": np.dtype("<u4")}
-
-
-def _tail_views(cls: Any, data: np.ndarray, offset: int, records: int) -> Any:
-    layout: Layout = cls.__layout__
-    slot = next(reversed(cls.__members__.values()))
-    tail: Layout = slot.type.__layout__
-    elements = _column(slot, tail, data, offset + layout.header, (records,), (tail.stride,))
-    if layout.kind == "array":
-        return from_columns(cls, (elements,), ())
-    header = _views(cls, data, offset, (), ())
-    return from_columns(cls, (*header.__columns__, elements), ())
-
-
-def _gather(cls: Any, data: np.ndarray, offset: int, step: int, records: int, out: Any) -> Any:
-    if type(out) is not cls:
-        way_out = f"make one: {cls.__name__}(...) over np.empty arrays"
-        raise SourceError.of("out-columns", type=cls.__name__, current=type(out).__name__, way_out=way_out)
-    try:
-        bound = bind(out, forward=False)
-    except (BufferError, ValueError):
-        way_out = "every column needs memory of its own: no read-only arrays"
-        raise SourceError.of("out-columns", type=cls.__name__, current="a read-only column", way_out=way_out) from None
-    layout: Layout = cls.__layout__
-    for part in bound.parts:
-        _check_gather(cls, part)
-        is_header = layout.is_runtime_sized and part is bound.parts[0] and len(bound.parts) == 2
-        expected = 1 if is_header else records
-        if part.run.records != expected:
-            way_out = f"give it {records} records, the number in data, or pass count="
-            current = f"{part.run.records} records"
-            raise SourceError.of("out-columns", type=cls.__name__, current=current, way_out=way_out)
-        stride = part.stride if is_header else step
-
-        def work(start: int, stop: int, part: Part = part, stride: int = stride) -> tuple[int, int]:
-            base = offset + part.base + start * stride
-            result: tuple[int, int] = part.run.gather(data, base, stride, start, stop)
-            return result
-
-        for record, leaf in threads.over_ranges(work, part.run.records, stride, None):
-            if record == _kernel.OVERLAP:
-                return _gather(cls, data.copy(), offset, step, records, out)
-            if record >= 0:
-                raise _gather_fault(cls, part, record, leaf)
-    return out
-
-
-def _check_gather(cls: Any, part: Part) -> None:
-    for leaf, view in zip(part.columns.leaves, part.columns.views, strict=True):
-        where = ".".join((cls.__name__, *leaf.path))
-        target = part.columns.shape + tuple(count for count, _ in leaf.axes)
-        shared = any(count > 1 and step == 0 for count, step in zip(view.shape, view.strides, strict=True))
-        if view.shape != target or (shared and view.size):
-            current, way_out = f"{where} of shape {view.shape}", f"give {where} an array of its own of shape {target}"
-            raise SourceError.of("out-columns", type=cls.__name__, current=current, way_out=way_out)
-        integer, kind = leaf.scalar in INTEGER_RANGE, view.dtype.kind
-        # An f64 holds every 32-bit integer; the smaller floats do not.
-        if kind not in ("iu" if integer else "f") and not (integer and view.dtype == np.float64):
-            suggestion = "np.int32, np.uint32 or np.int64" if integer else "np.float32 or np.float64"
-            facts = {"type": leaf.scalar, "dtype": view.dtype.name, "where": where, "suggestion": suggestion}
-            raise SourceError.of("out-dtype", **facts)
-
-
-def _gather_fault(cls: Any, part: Part, record: int, leaf: int) -> Exception:
-    if leaf < 0:
-        return MemoryError("no memory for the kernel's scratch space")
-    place, view = part.columns.leaves[leaf], part.columns.views[leaf]
-    where = ".".join((cls.__name__, *place.path)) + f"[{record}]"
-    suggestion = "np.int64" if place.scalar in INTEGER_RANGE else "np.float32"
-    return SourceError.of("out-dtype", type=place.scalar, dtype=view.dtype.name, where=where, suggestion=suggestion)

@@ -14,8 +14,8 @@ import numpy as np
 
 from .batches import Batch
 from .dtypes import dtype_of
-from .packing import unpack
 from .types import Struct, array, f16, f32, layout_of, mat3x3f, mat4x4f, u32, vec3f, vec3h, vec4f, vec4h
+from .unpacking import unpack
 
 Flavour = Literal["f32", "f64", "strided", "structured"]
 
@@ -73,8 +73,8 @@ class Half(Struct):
 class Kilobyte(Struct):
     """1,024 bytes: bones and weights of one skinned instance."""
 
-    bones: array[mat4x4f, 12]
-    weights: array[vec4f, 16]
+    bones: array[mat4x4f, Literal[12]]
+    weights: array[vec4f, Literal[16]]
 
 
 SCHEMAS: dict[str, Any] = {cls.__name__: cls for cls in (Particle, Light, MaterialBad, Camera, Half, Kilobyte)}

@@ -14,8 +14,9 @@ import numpy as np
 from .. import _kernel, threads, workloads
 from ..batches import Batch, from_columns
 from ..dtypes import dtype_of
-from ..packing import pack, unpack
+from ..packing import pack
 from ..types import layout_of
+from ..unpacking import unpack
 
 SIZES = (1, 100, 10_000, 1_000_000, 10_000_000)
 FLAVOURS: tuple[workloads.Flavour, ...] = ("f32", "f64", "strided", "structured")

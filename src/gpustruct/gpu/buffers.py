@@ -10,8 +10,9 @@ import numpy as np
 from ..batches import Batch
 from ..errors import BindingError, SourceError
 from ..layout import Layout, round_up
-from ..packing import bound_of, pack_into, unpack
+from ..packing import bound_of, pack_into
 from ..types import layout_of
+from ..unpacking import unpack
 from . import devices
 
 

@@ -112,3 +112,16 @@ def check_binding(device: Any, size: int, where: str) -> None:
         allowed = device.adapter.limits["max-storage-buffer-binding-size"]
         facts = {"current": size, "most": most, "allowed": allowed, "where": where}
         raise BindingError.of("limit", limit="max-storage-buffer-binding-size", **facts)
+
+
+def whole(name: str, value: Any, least: int, most: int, default: int, where: str) -> int:
+    """`value` as an int from `least` to `most`, `default` for None; BindingError otherwise."""
+    if value is None:
+        return default
+    try:
+        number = least - 1 if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        number = least - 1
+    if not least <= number <= most:
+        raise BindingError.of("whole", name=name, least=least, most=most, current=value, where=f"{where}(..., {name}=...)")
+    return number

@@ -17,8 +17,9 @@ import wgpu
 
 from ..errors import WgslError
 from ..layout import Layout, round_up
-from ..packing import pack, unpack
+from ..packing import pack
 from ..types import Struct, layout_of
+from ..unpacking import unpack
 from ..wgsl import declare
 from . import devices
 

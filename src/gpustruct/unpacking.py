@@ -1,0 +1,201 @@
+"""unpack: the mirror of pack. Views where the bytes can be seen as columns, a gather where they cannot."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, TypeVar
+
+import numpy as np
+
+from . import _kernel, threads
+from . import layout as layouts
+from .batches import INTEGER_RANGE, Batch, Slot, from_columns
+from .errors import SourceError
+from .layout import Layout
+from .packing import Bound, Part, bind, check_stride, whole_bytes
+
+T = TypeVar("T", bound=Batch)
+
+
+def unpack(
+    cls: type[T], data: Any, *, count: int | None = None, offset: int = 0, stride: int | None = None, out: Any = None
+) -> T:
+    """The records in `data` as a batch of `cls`: the mirror of `pack`.
+
+    Without `out` the columns are views into `data` (a contiguous buffer of bytes), shaped ``(n,)`` plus
+    the member's own shape, and writable if `data` is; nothing is copied. A struct that ends in a
+    runtime-sized array comes back as one record whose tail has the rest. With `out`, a batch of `cls`
+    over writable arrays, the records are gathered into those arrays, converted to their dtypes, and
+    `out` is returned. `count`, in records, takes fewer; `stride` and `offset`, in bytes, as in `pack`.
+
+    Raises SourceError if `data` does not hold whole records, or `out` does not fit.
+    WGSL §14.4 (memory layout).
+
+    >>> import numpy as np
+    >>> from gpustruct import Struct, vec3f, f32, pack, unpack
+    >>> class Particle(Struct):
+    ...     position: vec3f
+    ...     life: f32
+    >>> data = pack(Particle(position=[[1, 2, 3]], life=[4]))
+    >>> unpack(Particle, data).position
+    array([[1., 2., 3.]], dtype=float32)
+    """
+    layout = getattr(cls, "__layout__", None)
+    if not isinstance(cls, type) or not issubclass(cls, Batch) or not isinstance(layout, Layout):
+        raise SourceError.of("unpack-type", current=getattr(cls, "__name__", repr(cls)))
+    data = _bytes(cls, data)
+    offset = whole_bytes(offset, "unpack")
+    step = layout.array_stride if stride is None else check_stride(layout, stride, "unpack")
+    records = _records(cls, layout, data.nbytes, offset, step, count)
+    if out is not None:
+        return _gather(cls, data, offset, step, records, out)
+    if not layout.is_runtime_sized:
+        return _views(cls, data, offset, (records,), (step,))
+    return _tail_views(cls, data, offset, records)
+
+
+def _bytes(cls: Any, data: Any) -> np.ndarray:
+    try:
+        view = memoryview(data)
+        if not view.nbytes:
+            return np.empty(0, np.uint8)
+        return np.frombuffer(view.cast("B"), np.uint8)
+    except (TypeError, ValueError, BufferError) as error:
+        current = f"{type(data).__name__}: {error}"
+        raise SourceError.of("data-buffer", current=current, type=cls.__name__) from None
+
+
+def _records(cls: Any, layout: Layout, nbytes: int, offset: int, step: int, count: Any) -> int:
+    size, name = (step if layout.is_runtime_sized else layout.record_stride), cls.__name__
+    room = nbytes - offset - layout.header
+    if room < 0:
+        raise SourceError.of("data-small", needed=offset + layout.header, size=nbytes, offset=offset, type=name)
+    available = (room - size) // step + 1 if room >= size else 0
+    if count is None:
+        extra = room - (available - 1) * step - size if available else room
+        if extra and not (available and extra == step - size) and not layout.is_runtime_sized:
+            raise SourceError.of("data-size", stride=step, size=nbytes, offset=offset, extra=extra, type=name)
+        return available
+    try:
+        number = -1 if isinstance(count, bool) else operator.index(count)
+    except TypeError:
+        number = -1
+    if not 0 <= number <= available:
+        raise SourceError.of("count-value", available=available, count=count, type=name)
+    return number
+
+
+def _views(cls: Any, data: np.ndarray, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
+    layout: Layout = cls.__layout__
+    if "" in cls.__members__:
+        return from_columns(cls, (_column(cls.__members__[""], layout, data, offset, shape, strides),), shape)
+    columns = tuple(
+        _column(cls.__members__[member.name], member.layout, data, offset + member.offset, shape, strides)
+        for member in layout.fields
+        if not member.layout.is_runtime_array
+    )
+    return from_columns(cls, columns, shape)
+
+
+def _column(
+    slot: Slot, layout: Layout, data: np.ndarray, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]
+) -> Any:
+    while layout.element is not None:
+        if layout.count is not None:
+            shape, strides = (*shape, layout.count), (*strides, layout.stride)
+        layout = layout.element
+    if layout.kind == "struct":
+        return _views(slot.core, data, offset, shape, strides)
+    (leaf,) = layouts.leaves(layout)
+    shape, strides = shape + tuple(n for n, _ in leaf.axes), strides + tuple(step for _, step in leaf.axes)
+    if 0 in shape:
+        return np.empty(shape, DTYPES[leaf.scalar])
+    return np.ndarray(shape, DTYPES[leaf.scalar], data, offset, strides)
+
+
+DTYPES = {"f32": np.dtype("<f4"), "f16": np.dtype("<f2"), "i32": np.dtype("<i4"), "u32": np.dtype("<u4")}
+
+
+def _tail_views(cls: Any, data: np.ndarray, offset: int, records: int) -> Any:
+    layout: Layout = cls.__layout__
+    slot = next(reversed(cls.__members__.values()))
+    tail: Layout = slot.type.__layout__
+    elements = _column(slot, tail, data, offset + layout.header, (records,), (tail.stride,))
+    if layout.kind == "array":
+        return from_columns(cls, (elements,), ())
+    header = _views(cls, data, offset, (), ())
+    return from_columns(cls, (*header.__columns__, elements), ())
+
+
+def _gather(cls: Any, data: np.ndarray, offset: int, step: int, records: int, out: Any) -> Any:
+    bound = _drained(cls, out)
+    runs: list[tuple[Part, int]] = []
+    for part in bound.parts:
+        is_header = part is not bound.parts[-1]
+        expected = 1 if is_header else records
+        if part.run.records != expected:
+            way_out = f"give it {records} records, the number in data, or pass count="
+            current = f"{part.run.records} records"
+            raise SourceError.of("out-columns", type=cls.__name__, current=current, way_out=way_out)
+        runs.append((part, part.stride if is_header else step))
+    for part, stride in runs:
+        base, run = offset + part.base, part.run
+        if run.records * stride < threads.SPLIT_BYTES:
+            found = [run.gather(data, base, stride, 0, run.records)]
+        else:
+
+            def work(start: int, stop: int, run: Any = run, base: int = base, stride: int = stride) -> tuple[int, int]:
+                result: tuple[int, int] = run.gather(data, base + start * stride, stride, start, stop)
+                return result
+
+            found = threads.over_ranges(work, run.records, stride, None)
+        for record, leaf in found:
+            if record == _kernel.OVERLAP:
+                return _gather(cls, data.copy(), offset, step, records, out)
+            if record >= 0:
+                raise _gather_fault(cls, part, record, leaf)
+    return out
+
+
+def _drained(cls: Any, out: Any) -> Bound:
+    """The plans that write a batch's columns, made on first use and kept with the batch."""
+    if type(out) is not cls:
+        way_out = f"make one: {cls.__name__}(...) over np.empty arrays"
+        raise SourceError.of("out-columns", type=cls.__name__, current=type(out).__name__, way_out=way_out)
+    bound = out.__drained__
+    if bound is None:
+        try:
+            bound = bind(out, forward=False)
+        except (BufferError, ValueError):
+            way_out = "every column needs memory of its own: no read-only arrays"
+            facts = {"current": "a read-only column", "way_out": way_out}
+            raise SourceError.of("out-columns", type=cls.__name__, **facts) from None
+        for part in bound.parts:
+            _check_gather(cls, part)
+        object.__setattr__(out, "__drained__", bound)
+    return bound
+
+
+def _check_gather(cls: Any, part: Part) -> None:
+    for leaf, view in zip(part.columns.leaves, part.columns.views, strict=True):
+        where = ".".join((cls.__name__, *leaf.path))
+        target = part.columns.shape + tuple(count for count, _ in leaf.axes)
+        shared = any(count > 1 and step == 0 for count, step in zip(view.shape, view.strides, strict=True))
+        if view.shape != target or (shared and view.size):
+            current, way_out = f"{where} of shape {view.shape}", f"give {where} an array of its own of shape {target}"
+            raise SourceError.of("out-columns", type=cls.__name__, current=current, way_out=way_out)
+        integer, kind = leaf.scalar in INTEGER_RANGE, view.dtype.kind
+        # An f64 holds every 32-bit integer; the smaller floats do not.
+        if kind not in ("iu" if integer else "f") and not (integer and view.dtype == np.float64):
+            suggestion = "np.int32, np.uint32 or np.int64" if integer else "np.float32 or np.float64"
+            facts = {"type": leaf.scalar, "dtype": view.dtype.name, "where": where, "suggestion": suggestion}
+            raise SourceError.of("out-dtype", **facts)
+
+
+def _gather_fault(cls: Any, part: Part, record: int, leaf: int) -> Exception:
+    if leaf < 0:
+        return MemoryError("no memory for the kernel's scratch space")
+    place, view = part.columns.leaves[leaf], part.columns.views[leaf]
+    where = ".".join((cls.__name__, *place.path)) + f"[{record}]"
+    suggestion = "np.int64" if place.scalar in INTEGER_RANGE else "np.float32"
+    return SourceError.of("out-dtype", type=place.scalar, dtype=view.dtype.name, where=where, suggestion=suggestion)
