@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 
 from . import table
 from .errors import BindingError, GpuStructError, LayoutError
+from .table import comparing, offsets
 
 Kind = Literal["scalar", "vector", "matrix", "atomic", "array", "struct"]
 
@@ -329,10 +330,12 @@ class Layout:
         >>> [row[4] for row in layout_of(mat2x3f).rows_of_table()]
         ['(value)', '(padding inside)']
         """
-        yield from _table_rows(self, 0, "")
+        yield from offsets.rows(self)
 
     def __str__(self) -> str:
-        return "\n".join([self.summary(), table.text(HEADING, list(self.rows_of_table()), RIGHT), *self.notes()])
+        return "\n".join(
+            [self.summary(), table.text(offsets.HEADING, list(self.rows_of_table()), offsets.RIGHT), *self.notes()]
+        )
 
     def summary(self) -> str:
         """One line: name, size, align, stride, and the share of padding.
@@ -394,7 +397,7 @@ class Layout:
         """
         return list(_naga_notes(self, self.name))
 
-    def diff(self, other: object) -> table.Comparison:
+    def diff(self, other: object) -> comparing.Comparison:
         """This layout against another, a `Layout` or a type: members that moved, changed, came and went.
 
         The result prints as a table, shows itself in notebooks, and is false where nothing differs; its
@@ -427,44 +430,15 @@ class Layout:
             )
         ]
         title = f"{self.name} -> {layout.name}: {', '.join(facts)} bytes"
-        return table.compare(title, list(self.rows_of_table()), list(layout.rows_of_table()))
+        return comparing.compare(title, list(self.rows_of_table()), list(layout.rows_of_table()))
 
     def _repr_html_(self) -> str:
         rows = list(self.rows_of_table())
-        muted = [row[4].startswith(PADDING) for row in rows]
-        return table.html(self.summary(), HEADING, rows, RIGHT, muted, self.notes())
+        muted = [row[4].startswith(offsets.PADDING) for row in rows]
+        return table.html(self.summary(), offsets.HEADING, rows, offsets.RIGHT, muted, self.notes())
 
 
-HEADING = ("offset", "size", "align", "type", "name")
-RIGHT = (True, True, True, False, False)
-PADDING = "(padding"
 NOTED_FAULTS = 4
-
-
-def _table_rows(layout: Layout, base: int, prefix: str) -> Iterator[tuple[str, str, str, str, str]]:
-    if layout.kind != "struct":
-        size = "..." if layout.is_runtime_array else str(layout.size)
-        yield (str(base), size, str(layout.align), layout.name, prefix or "(value)")
-        yield from _inside(layout, base, prefix or "(value)")
-        return
-    gaps = list(layout.padding)
-    for member in layout.fields:
-        while gaps and gaps[0].offset < member.offset:
-            gap = gaps.pop(0)
-            yield (str(base + gap.offset), str(gap.size), "", "", f"{PADDING})")
-        name = f"{prefix}{member.name}"
-        size = "..." if member.layout.is_runtime_array else str(member.size)
-        yield (str(base + member.offset), size, str(member.align), member.layout.name, name)
-        yield from _inside(member.layout, base + member.offset, name)
-    for gap in gaps if layout.tail is None else ():
-        yield (str(base + gap.offset), str(gap.size), "", "", f"{PADDING})")
-
-
-def _inside(layout: Layout, base: int, name: str) -> Iterator[tuple[str, str, str, str, str]]:
-    if layout.core.kind == "struct":
-        yield from _table_rows(layout.core, base, f"{name}{'[0]' * _array_depth(layout)}.")
-    elif layout.used < layout.size:
-        yield ("", str(layout.size - layout.used), "", "", f"{PADDING} inside)")
 
 
 def _parts(layout: Layout) -> Iterator[Layout]:
@@ -487,10 +461,6 @@ def _naga_notes(layout: Layout, where: str) -> Iterator[str]:
             remedy = f"write Annotated[{python_name(member.layout)}, align({member.align})]"
             yield f"{place} starts at {member.offset}, naga aligns it to {seen} only; {remedy}"
         yield from _naga_notes(member.layout, place)
-
-
-def _array_depth(layout: Layout) -> int:
-    return 0 if layout.element is None else 1 + _array_depth(layout.element)
 
 
 def _uniform_faults(layout: Layout, where: str, root: str, standard: bool) -> Iterator[GpuStructError]:

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import CommandError, WgslError
-from ..layout import HEADING, PADDING, RIGHT, Layout
+from ..layout import Layout
+from ..table.offsets import HEADING, PADDING, RIGHT
 from . import inputs
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .. import layout as layouts
 from .. import table
 from ..batches import Batch
 from ..errors import LayoutError
 from ..layout import Layout
+from ..table import offsets
 from ..types import attributed, layout_of, make_struct
 from .hints import Hint, hints_of
 from .orders import smallest_order
@@ -132,9 +132,9 @@ class Suggestion:
 
     def _repr_html_(self) -> str:
         rows = list(self.after.rows_of_table())
-        muted = [row[4].startswith(layouts.PADDING) for row in rows]
+        muted = [row[4].startswith(offsets.PADDING) for row in rows]
         caption, *notes = str(self).splitlines()
-        return table.html(caption, layouts.HEADING, rows, layouts.RIGHT, muted, notes)
+        return table.html(caption, offsets.HEADING, rows, offsets.RIGHT, muted, notes)
 
 
 def suggest(type_: Any, *, uniform: bool | None = None) -> Suggestion:

@@ -1,63 +1,11 @@
-"""Rows of text as an aligned table, for terminals and notebooks. Knows no layouts."""
+"""Two offset tables against each other."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 
-Row = Sequence[str]
-
-
-def text(heading: Row, rows: Sequence[Row], right: Sequence[bool]) -> str:
-    """Lay out `rows` under `heading`; `right[i]` aligns column i to the right.
-
-    >>> print(text(("offset", "name"), [("0", "a"), ("16", "b")], (True, False)))
-    offset  name
-         0  a
-        16  b
-    """
-    widths = [max(len(row[i]) for row in (heading, *rows)) for i in range(len(heading))]
-    lines: list[str] = []
-    for row in (heading, *rows):
-        cells = [cell.rjust(w) if r else cell.ljust(w) for cell, w, r in zip(row, widths, right, strict=True)]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
-
-
-# Half-transparent grey stands out on a light page and on a dark one.
-_HATCH = "background:repeating-linear-gradient(135deg,#8882 0 5px,transparent 5px 10px);opacity:.7"
-_MONO = "font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace"
-
-
-def html(
-    caption: str,
-    heading: Row,
-    rows: Sequence[Row],
-    right: Sequence[bool],
-    muted: Sequence[bool],
-    notes: Sequence[str] = (),
-) -> str:
-    """The same table as HTML; `muted[i]` hatches row i, `notes` stand below, a line each.
-
-    >>> html("A", ("n",), [("1",)], (True,), (False,)).count("<tr")
-    2
-    """
-
-    def cells(tag: str, row: Row) -> str:
-        return "".join(
-            f'<{tag} style="text-align:{"right" if r else "left"}">{escape(cell)}</{tag}>'
-            for cell, r in zip(row, right, strict=True)
-        )
-
-    body = "".join(
-        f'<tr style="{_HATCH if m else ""}">{cells("td", row)}</tr>' for row, m in zip(rows, muted, strict=True)
-    )
-    below = "".join(f'<div style="opacity:.75;font-size:90%">{escape(note)}</div>' for note in notes)
-    return (
-        f'<div><table style="{_MONO}"><caption style="text-align:left;font-weight:600">{escape(caption)}</caption>'
-        f"<thead><tr>{cells('th', heading)}</tr></thead><tbody>{body}</tbody></table>{below}</div>"
-    )
+from . import Row, html, text
 
 
 @dataclass(frozen=True)
@@ -67,6 +15,7 @@ class Comparison:
     `rows` are (mark, name, type, offset, size); the mark is "~" for a member that differs, "+" for one that
     came, "-" for one that went, and empty for one that stayed.
 
+    >>> from gpustruct.table.comparing import compare
     >>> same = compare("A -> A", [("0", "4", "4", "f32", "x")], [("0", "4", "4", "f32", "x")])
     >>> bool(same), same.rows
     (False, (('', 'x', 'f32', '0', '4'),))
