@@ -38,8 +38,10 @@ cdef extern from "scatter.h" nogil:
     ctypedef struct scatter_status:
         int64_t record
         int32_t leaf
+    ctypedef ptrdiff_t (*scatter_convert)(void *to, const void *from_, ptrdiff_t n)
     ctypedef struct scatter_isa:
         const char *name
+        scatter_convert (*convert)(int from_type, int to_type)
     const scatter_isa *scatter_isa_at(int index)
     int64_t scatter_block(const scatter_plan *plan, int64_t stride)
     int64_t scatter_scratch(const scatter_plan *plan, int64_t stride)
@@ -267,3 +269,6 @@ def zero(out, int64_t offset, int64_t stride, int64_t size, int64_t count):
                 memset(<char *>view.buf + offset + k * stride, 0, size)
     finally:
         PyBuffer_Release(&view)
+
+
+include "_records.pxi"

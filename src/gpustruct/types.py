@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal, NoReturn, cast
 
 from . import layout as layouts
 from . import names
-from .batches import Batch, Slot, spread
+from .batches import Batch, Slot, whole
 from .errors import GpuStructError, LayoutError, SourceError
 from .layout import Layout, Member
 
@@ -258,7 +258,7 @@ class Field:
     def __get__(self, batch: Batch | None, owner: Any = None) -> Any:
         if batch is None:
             return self
-        return spread(self._slot, batch.__columns__[self._index], batch.__shape__)
+        return whole(self._slot, batch.__columns__[self._index], batch.__shape__)
 
     def __set__(self, batch: Batch, value: Any) -> NoReturn:
         error = SourceError.of("batch-assign", where=f"{self._struct}.{self.name}", name=self.name)

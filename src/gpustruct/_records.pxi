@@ -1,0 +1,492 @@
+# Python values into the bytes of one record: what records of objects are read with, and views written.
+# Included by _kernel.pyx. A Writer knows one type; it writes all of a value or, where that fails, nothing.
+
+cimport numpy as cnp
+from cpython.buffer cimport PyBuffer_FillInfo
+from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next, PyDict_Size
+from cpython.float cimport PyFloat_AS_DOUBLE
+from cpython.object cimport PyObject, PyObject_GetAttr
+from libc.float cimport DBL_MAX
+from libc.math cimport fabs
+from libc.string cimport memcmp, memmove
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    bint is_float "PyFloat_Check"(PyObject *value)
+    bint is_exact_float "PyFloat_CheckExact"(PyObject *value)
+    bint is_int "PyLong_Check"(PyObject *value)
+    bint is_tuple "PyTuple_CheckExact"(PyObject *value)
+    bint is_list "PyList_CheckExact"(PyObject *value)
+    double float_value "PyFloat_AS_DOUBLE"(PyObject *value)
+    long long int_value "PyLong_AsLongLongAndOverflow"(PyObject *value, int *overflow)
+    PyObject **items_of "PySequence_Fast_ITEMS"(PyObject *sequence)
+    Py_ssize_t length_of "PySequence_Fast_GET_SIZE"(PyObject *sequence)
+
+cdef extern from "scatter.h" nogil:
+    enum:
+        TYPE_F16, TYPE_F32, TYPE_F64, TYPE_I8, TYPE_I16, TYPE_I32, TYPE_I64, TYPE_U8, TYPE_U16, TYPE_U32, TYPE_U64
+        TYPE_BOOL
+
+cdef extern from *:
+    """
+    #include <structmember.h>
+    #include <numpy/arrayobject.h>
+    #define array_kind(array) (PyArray_DESCR(array)->kind)
+    /* 16 is T_OBJECT_EX, an object that raises AttributeError while it is unset: what __slots__ makes. */
+    static Py_ssize_t member_offset(PyObject *found) {
+        if (Py_TYPE(found) != &PyMemberDescr_Type) return 0;
+        PyMemberDef *member = ((PyMemberDescrObject *)found)->d_member;
+        return member->type == 16 ? member->offset : 0;
+    }
+    """
+    Py_ssize_t member_offset(object found) noexcept
+    char array_kind(cnp.ndarray array) noexcept
+    enum:
+        NPY_HALF
+
+cdef enum:
+    MOST_AXES = 24
+    SMALL = 64  # scalars that are staged on the stack
+
+cdef double FLOAT_LIMIT = (2.0 - 2.0**-24) * 2.0**127  # from here on a finite double rounds to infinity in f32
+
+
+cdef inline int put(int code, char *to, PyObject *value) noexcept:
+    """Write one Python number as the scalar `code`; 1, and nothing written, for what needs a closer look."""
+    cdef double d
+    cdef float f
+    cdef long long n
+    cdef int overflow = 0
+    cdef int32_t i
+    if is_float(value):
+        d = float_value(value)
+        if code == TYPE_F32:
+            if fabs(d) >= FLOAT_LIMIT and fabs(d) <= DBL_MAX:
+                return 1
+            f = <float>d
+            memcpy(to, &f, 4)
+            return 0
+        if code == TYPE_F16:
+            return chosen.convert(TYPE_F64, TYPE_F16)(to, &d, 1) >= 0
+        return 1
+    if not is_int(value):
+        return 1
+    n = int_value(value, &overflow)
+    if overflow:
+        return 1
+    if code == TYPE_F32:
+        f = <float>n
+        memcpy(to, &f, 4)
+        return 0
+    if code == TYPE_F16:
+        return chosen.convert(TYPE_I64, TYPE_F16)(to, &n, 1) >= 0
+    if code == TYPE_I32:
+        if n < -2147483648 or n > 2147483647:
+            return 1
+    elif n < 0 or n > 4294967295:
+        return 1
+    i = <int32_t>n
+    memcpy(to, &i, 4)
+    return 0
+
+
+cdef inline int put_floats(char *to, PyObject **values, Py_ssize_t count) noexcept:
+    """Write up to four Python floats as f32; 1, and nothing written, if one is no float or does not fit."""
+    cdef float f[4]
+    cdef double d
+    cdef Py_ssize_t k
+    for k in range(count):
+        if not is_exact_float(values[k]):
+            return 1
+        d = float_value(values[k])
+        # NaN and infinity fit too, but one comparison is cheaper than three.
+        if not fabs(d) < FLOAT_LIMIT:
+            return 1
+        f[k] = <float>d
+    memcpy(to, f, 4 * count)
+    return 0
+
+
+cdef inline int code_of(cnp.ndarray array) noexcept:
+    """The kernel's name for an array's dtype; -1 for one that it has none for."""
+    cdef char kind = array_kind(array)
+    cdef int size = cnp.PyArray_ITEMSIZE(array)
+    if not cnp.PyArray_ISNOTSWAPPED(array):
+        return -1
+    if kind == c"f":
+        return TYPE_F32 if size == 4 else TYPE_F64 if size == 8 else TYPE_F16 if size == 2 else -1
+    if kind == c"i":
+        return TYPE_I32 if size == 4 else TYPE_I64 if size == 8 else TYPE_I8 if size == 1 else TYPE_I16
+    if kind == c"u":
+        return TYPE_U32 if size == 4 else TYPE_U64 if size == 8 else TYPE_U8 if size == 1 else TYPE_U16
+    return TYPE_BOOL if kind == c"b" else -1
+
+
+cdef void walk(char *dense, char *strided, const cnp.npy_intp *shape, const cnp.npy_intp *strides, int ndim, int unit,
+               bint gather) noexcept:
+    """Copy scalars between dense memory and strided, in C order."""
+    cdef cnp.npy_intp i, j, rows, cols
+    cdef char *row
+    if ndim == 0:
+        memcpy(dense if gather else strided, strided if gather else dense, unit)
+        return
+    if ndim > 2:
+        rows = unit
+        for i in range(1, ndim):
+            rows *= shape[i]
+        for i in range(shape[0]):
+            walk(dense + i * rows, strided + i * strides[0], shape + 1, strides + 1, ndim - 1, unit, gather)
+        return
+    rows = shape[0] if ndim == 2 else 1
+    cols = shape[ndim - 1]
+    for i in range(rows):
+        row = strided + (i * strides[0] if ndim == 2 else 0)
+        # Sizes that the compiler knows become single loads and stores.
+        if unit == 4:
+            for j in range(cols):
+                memcpy(dense + 4 * j if gather else row + j * strides[ndim - 1],
+                       row + j * strides[ndim - 1] if gather else dense + 4 * j, 4)
+        elif unit == 8:
+            for j in range(cols):
+                memcpy(dense + 8 * j if gather else row + j * strides[ndim - 1],
+                       row + j * strides[ndim - 1] if gather else dense + 8 * j, 8)
+        else:
+            for j in range(cols):
+                memcpy(dense + unit * j if gather else row + j * strides[ndim - 1],
+                       row + j * strides[ndim - 1] if gather else dense + unit * j, unit)
+        dense += cols * unit
+
+
+cdef class Writer:
+    """Writes one Python value into the bytes of its type."""
+
+    cdef int write(self, char *at, object value) except -1:
+        raise TypeError("a Writer is made as a Leaf, a Group or Rows")
+
+
+cdef class Leaf(Writer):
+    """A scalar, a vector, a matrix or arrays of them: numbers at strides.
+
+    `check(value)` is asked about what is no plain number, tuple, list or array that fits at once: it gives an
+    array in native byte order whose shape and values fit, or raises.
+    """
+
+    cdef int code, unit, ndim
+    cdef Py_ssize_t count
+    cdef bint dense, floats
+    cdef cnp.npy_intp shape[MOST_AXES]
+    cdef cnp.npy_intp strides[MOST_AXES]
+    cdef object check
+
+    def __init__(self, int code, int unit, axes, check):
+        cdef Py_ssize_t step = unit
+        if code not in (TYPE_F16, TYPE_F32, TYPE_I32, TYPE_U32) or unit not in (2, 4) or len(axes) > MOST_AXES:
+            raise ValueError(f"{len(axes)} axes of scalar type {code} cannot be written")
+        self.code, self.unit, self.ndim, self.check, self.count, self.dense = code, unit, len(axes), check, 1, True
+        for k in range(self.ndim - 1, -1, -1):
+            self.shape[k], self.strides[k] = axes[k]
+            if self.strides[k] != step:
+                self.dense = False
+            step *= self.shape[k]
+            self.count *= self.shape[k]
+        self.floats = self.dense and code == TYPE_F32 and self.ndim == 1 and self.count <= 4
+
+    cdef int write(self, char *at, object value) except -1:
+        cdef PyObject *plain = <PyObject *>value
+        cdef int fault = 1
+        if self.ndim == 0:
+            if not put(self.code, at, plain):
+                return 0
+        elif is_tuple(plain) or is_list(plain):
+            if self.floats and length_of(plain) == self.count and not put_floats(at, items_of(plain), self.count):
+                return 0
+            fault = self.write_items(at, plain)
+        if fault > 0 and cnp.PyArray_CheckExact(value):
+            fault = self.write_array(at, value)
+        if fault > 0:
+            value = self.check(value)
+            if not cnp.PyArray_CheckExact(value):
+                raise TypeError("check must give an array")
+            fault = self.write_array(at, value)
+        if fault > 0:
+            raise ValueError("check must give an array that fits")
+        if fault < 0:
+            raise MemoryError
+        return 0
+
+    cdef int write_items(self, char *at, PyObject *value) noexcept:
+        cdef char small[SMALL * 4]
+        cdef char *stage = small
+        cdef char *end
+        cdef int fault
+        if self.count > SMALL:
+            stage = <char *>malloc(self.count * self.unit)
+            if stage == NULL:
+                return -1
+        end = stage
+        fault = self.put_items(&end, value, 0)
+        if not fault:
+            self.place(at, stage)
+        if stage != small:
+            free(stage)
+        return fault
+
+    cdef int put_items(self, char **to, PyObject *value, int axis) noexcept:
+        cdef PyObject **items
+        cdef Py_ssize_t k
+        if not (is_tuple(value) or is_list(value)) or length_of(value) != self.shape[axis]:
+            return 1
+        items = items_of(value)
+        if axis < self.ndim - 1:
+            for k in range(self.shape[axis]):
+                if self.put_items(to, items[k], axis + 1):
+                    return 1
+            return 0
+        for k in range(self.shape[axis]):
+            if put(self.code, to[0], items[k]):
+                return 1
+            to[0] += self.unit
+        return 0
+
+    cdef int write_array(self, char *at, cnp.ndarray array) noexcept:
+        cdef char small[SMALL * 12]
+        cdef char *stage = small
+        cdef char *raw
+        cdef int k, code = code_of(array), size = cnp.PyArray_ITEMSIZE(array), fault = 0
+        cdef scatter_convert convert = NULL
+        if code < 0 or cnp.PyArray_NDIM(array) != self.ndim:
+            return 1
+        for k in range(self.ndim):
+            if cnp.PyArray_DIM(array, k) != self.shape[k]:
+                return 1
+        if code != self.code:
+            convert = chosen.convert(code, self.code)
+            if convert == NULL:
+                return 1
+        if self.count > SMALL:
+            if convert == NULL and self.dense and cnp.PyArray_IS_C_CONTIGUOUS(array):
+                memmove(at, cnp.PyArray_DATA(array), self.count * self.unit)
+                return 0
+            stage = <char *>malloc(self.count * 12)
+            if stage == NULL:
+                return -1
+        # Everything is read before anything is written: the array may be a view of these bytes.
+        if convert == NULL:
+            walk(stage, <char *>cnp.PyArray_DATA(array), self.shape, cnp.PyArray_STRIDES(array), self.ndim, size, True)
+            self.place(at, stage)
+        else:
+            raw = <char *>cnp.PyArray_DATA(array)
+            if not cnp.PyArray_IS_C_CONTIGUOUS(array):
+                raw = stage + 4 * self.count
+                walk(raw, <char *>cnp.PyArray_DATA(array), self.shape, cnp.PyArray_STRIDES(array), self.ndim, size, True)
+            fault = convert(stage, raw, self.count) >= 0
+            if not fault:
+                self.place(at, stage)
+        if stage != small:
+            free(stage)
+        return fault
+
+    cdef inline void place(self, char *at, char *stage) noexcept:
+        if self.dense:
+            memcpy(at, stage, self.count * self.unit)
+        else:
+            walk(stage, at, self.shape, self.strides, self.ndim, self.unit, False)
+
+    cdef object read(self, char *at, object owner, bint writable):
+        cdef float f
+        cdef double d
+        cdef int32_t i
+        cdef int numpy_type
+        if self.ndim == 0:
+            if self.code == TYPE_F16:
+                chosen.convert(TYPE_F16, TYPE_F64)(&d, at, 1)
+                return d
+            if self.code == TYPE_F32:
+                memcpy(&f, at, 4)
+                return <double>f
+            memcpy(&i, at, 4)
+            return <int>i if self.code == TYPE_I32 else <unsigned int>i
+        numpy_type = (NPY_HALF if self.code == TYPE_F16 else cnp.NPY_FLOAT if self.code == TYPE_F32 else
+                      cnp.NPY_INT if self.code == TYPE_I32 else cnp.NPY_UINT)
+        array = cnp.PyArray_New(cnp.ndarray, self.ndim, self.shape, numpy_type, self.strides, at, 0,
+                                cnp.NPY_ARRAY_WRITEABLE if writable else 0, None)
+        cnp.set_array_base(array, owner)
+        return array
+
+
+cdef enum:
+    BY_KEY, BY_INDEX, BY_NAME, BY_ITEM
+
+
+cdef Py_ssize_t slot_of(object kind, object name):
+    """Where instances of a class hold a member of its __slots__; 0 where attributes have another way."""
+    if kind.__getattribute__ is not object.__getattribute__:
+        return 0
+    for base in kind.__mro__:
+        if name in base.__dict__:
+            return member_offset(base.__dict__[name])
+    return 0
+
+
+ctypedef struct Place:
+    # One member: borrowed from the tuples that the Group holds.
+    PyObject *writer
+    PyObject *key
+    PyObject *seen       # the same name as the object that the last dict had for it
+    bint parted
+    Py_ssize_t offset
+    Py_ssize_t slot      # where objects of the class that was classified last keep a __slots__ member, or 0
+
+
+cdef class Group(Writer):
+    """A struct: its members' values found in a mapping, by position, or as attributes.
+
+    `keys` names each member's value; a tuple names the parts of one that lies in several. `classify(value)`
+    tells how values of its class are read; `refuse(value)` raises for one that has not got them.
+    """
+
+    cdef tuple keys
+    cdef tuple writers
+    cdef Py_ssize_t count, names
+    cdef Place *places
+    cdef object classify, refuse, last
+    cdef list seen
+    cdef int mode
+
+    def __cinit__(self):
+        self.places = NULL
+
+    def __init__(self, tuple keys, tuple writers, tuple offsets, classify, refuse):
+        if self.places != NULL or len(keys) != len(writers) or len(keys) != len(offsets):
+            raise ValueError("a Group has a key and an offset for each writer, and is made once")
+        for writer in writers:
+            if not isinstance(writer, Writer):
+                raise TypeError("a Group has Writers")
+        self.keys, self.writers, self.classify, self.refuse = keys, writers, classify, refuse
+        self.count = len(keys)
+        self.names = sum([len(key) if isinstance(key, tuple) else 1 for key in keys])
+        self.places = <Place *>malloc(max(1, self.count) * sizeof(Place))
+        if self.places == NULL:
+            raise MemoryError
+        for k in range(self.count):
+            key, writer = keys[k], writers[k]
+            self.places[k].key, self.places[k].writer = <PyObject *>key, <PyObject *>writer
+            self.places[k].seen, self.places[k].slot = <PyObject *>key, 0
+            self.places[k].parted, self.places[k].offset = type(key) is tuple, offsets[k]
+        self.seen = list(keys)
+        self.last = None
+
+    def __dealloc__(self):
+        free(self.places)
+
+    cdef int write(self, char *at, object value) except -1:
+        cdef Py_ssize_t k
+        cdef Place *place
+        cdef int mode
+        cdef Py_ssize_t position = 0
+        cdef PyObject *name = NULL
+        cdef PyObject *item = NULL
+        if type(value) is not self.last:
+            self.mode = self.classify(value)
+            self.last = type(value)
+            for k in range(self.count):
+                self.places[k].slot = 0 if self.places[k].parted else slot_of(type(value), self.keys[k])
+        mode = self.mode
+        if mode == BY_INDEX:
+            if length_of(<PyObject *>value) != self.count:
+                return self.refused(value)
+            for k in range(self.count):
+                # A member's own code may shorten a list meanwhile.
+                if k >= length_of(<PyObject *>value):
+                    return self.refused(value)
+                (<Writer>self.places[k].writer).write(at + self.places[k].offset, <object>items_of(<PyObject *>value)[k])
+            return 0
+        if mode == BY_KEY:
+            if PyDict_Size(value) != self.names:
+                return self.refused(value)
+        elif mode == BY_ITEM and len(value) != self.names:
+            return self.refused(value)
+        for k in range(self.count):
+            place = &self.places[k]
+            if mode == BY_KEY and PyDict_Next(value, &position, &name, &item) and name == place.seen and not place.parted:
+                found = <object>item
+            elif place.parted:
+                found = tuple([self.find(value, part, mode) for part in <object>place.key])
+            elif mode == BY_KEY:
+                if name != NULL and <object>name == <object>place.key:
+                    # Keys that come in the members' order are found by identity from now on.
+                    self.seen[k] = <object>name
+                    place.seen = name
+                found = self.find(value, <object>place.key, mode)
+            elif place.slot and type(value) is self.last and (<PyObject **>(<char *><PyObject *>value + place.slot))[0] != NULL:
+                found = <object>(<PyObject **>(<char *><PyObject *>value + place.slot))[0]
+            else:
+                found = self.find(value, <object>place.key, mode)
+            (<Writer>place.writer).write(at + place.offset, found)
+        return 0
+
+    cdef int refused(self, object value) except -1:
+        self.refuse(value)
+        raise TypeError("refuse must raise")
+
+    cdef inline object find(self, object value, object key, int mode):
+        cdef PyObject *found
+        if mode == BY_NAME:
+            return PyObject_GetAttr(value, key)
+        if mode == BY_KEY:
+            found = PyDict_GetItemWithError(value, key)
+            if found == NULL:
+                self.refused(value)
+            return <object>found
+        if key not in value:
+            self.refused(value)
+        return value[key]
+
+
+cdef class Rows(Writer):
+    """`count` elements, `stride` bytes apart, each written by `inner`. `refuse(value)` raises for another number."""
+
+    cdef Py_ssize_t count, stride
+    cdef Writer inner
+    cdef object refuse
+
+    def __init__(self, Py_ssize_t count, Py_ssize_t stride, Writer inner not None, refuse):
+        self.count, self.stride, self.inner, self.refuse = count, stride, inner, refuse
+
+    cdef int write(self, char *at, object value) except -1:
+        cdef Py_ssize_t k
+        if type(value) is not tuple and type(value) is not list:
+            if isinstance(value, (str, bytes, dict)) or not hasattr(value, "__iter__"):
+                self.refuse(value)
+                return -1
+            value = list(value)
+        if length_of(<PyObject *>value) != self.count:
+            self.refuse(value)
+            return -1
+        for k in range(self.count):
+            if k >= length_of(<PyObject *>value):
+                self.refuse(value)
+                return -1
+            self.inner.write(at + k * self.stride, <object>items_of(<PyObject *>value)[k])
+        return 0
+
+
+def fill(Writer writer not None, list values, out, Py_ssize_t stride, Py_ssize_t size, list place):
+    """Write each value into its record of `size` bytes, `stride` apart in `out`; where one fails, its number goes to `place`."""
+    cdef Py_buffer view
+    cdef Py_ssize_t k, count = len(values)
+    PyObject_GetBuffer(out, &view, PyBUF_SIMPLE | PyBUF_WRITABLE)
+    try:
+        if stride < size or size < 0 or count * stride > view.len:
+            raise ValueError("the records must lie in out")
+        try:
+            for k in range(count):
+                if k >= len(values):
+                    raise RuntimeError("the list of records became shorter while it was read")
+                writer.write(<char *>view.buf + k * stride, values[k])
+        except BaseException:
+            place.append(k)
+            raise
+    finally:
+        PyBuffer_Release(&view)

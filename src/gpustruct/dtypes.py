@@ -1,0 +1,222 @@
+"""numpy dtypes in device layout, and types from numpy dtypes, ctypes structures and dataclasses."""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import typing
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from . import types
+from .batches import Batch
+from .errors import LayoutError
+from .layout import Layout
+from .types import Struct, array, make_struct
+
+SCALARS = {"f32": "<f4", "i32": "<i4", "u32": "<u4", "f16": "<f2"}
+# What a number of each kind becomes; wider ones are range-checked when they are packed.
+NUMBERS = {"f2": "f16", "f4": "f32", "f8": "f32", "b1": "u32"} | {f"{k}{n}": f"{k}32" for k in "iu" for n in (1, 2, 4, 8)}
+PLAIN = {"i32": types.i32, "u32": types.u32, "f32": types.f32, "f16": types.f16}
+
+# Fields that stand for what numpy has no word for: a matrix's column, an element with padding behind it.
+COLUMN, ELEMENT = "column", "element"
+
+
+def dtype_of(cls: Any) -> np.dtype:
+    """The numpy dtype whose bytes are the type's device layout: explicit offsets and itemsize.
+
+    ``np.zeros(n, dtype_of(T))`` are n records as a shader reads them; packing such an array is a copy.
+    A vector is a subarray ``(N,)``. A matrix is C columns, ``a["m"]["column"]`` of shape ``(n, C, R)``, as
+    WGSL stores it: ``a["m"]["column"] = M.swapaxes(-1, -2)``. An array element that padding follows is
+    ``a["points"]["element"]``. Raises LayoutError for a runtime-sized type and for what is no type.
+    WGSL §14.4.1 (alignment and size).
+
+    >>> from gpustruct import Struct, vec3f, u32, dtype_of
+    >>> class Particle(Struct):
+    ...     position: vec3f
+    ...     id: u32
+    >>> dtype_of(Particle)
+    dtype([('position', '<f4', (3,)), ('id', '<u4')])
+    """
+    where = f"dtype_of({getattr(cls, '__name__', repr(cls))})"
+    layout = getattr(cls, "__layout__", None)
+    if not isinstance(cls, type) or not issubclass(cls, Batch) or not isinstance(layout, Layout):
+        raise LayoutError.of("dtype-type", current=getattr(cls, "__name__", repr(cls)), where=where)
+    if layout.is_runtime_sized:
+        tail = layout if layout.tail is None else layout.tail.layout
+        assert tail.element is not None
+        raise LayoutError.of("dtype-runtime", type=layout.name, element=tail.element.name, where=where)
+    return _padded(layout)
+
+
+def _padded(layout: Layout) -> np.dtype:
+    """The dtype of one element of an array of this type: as long as the stride."""
+    inner = _dtype(layout)
+    if layout.size == layout.record_stride:
+        return inner
+    return np.dtype({"names": [ELEMENT], "formats": [inner], "offsets": [0], "itemsize": layout.record_stride})
+
+
+def _dtype(layout: Layout) -> np.dtype:
+    if layout.kind == "struct":
+        names, offsets = [m.name for m in layout.fields], [m.offset for m in layout.fields]
+        formats = [_dtype(m.layout) for m in layout.fields]
+        return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": layout.size})
+    if layout.element is not None:
+        return np.dtype((_padded(layout.element), (layout.count,)))
+    scalar = np.dtype(SCALARS[layout.scalar])
+    if layout.kind == "vector":
+        return np.dtype((scalar, (layout.rows,)))
+    if layout.kind == "matrix":
+        itemsize, column = layout.size // layout.columns, np.dtype((scalar, (layout.rows,)))
+        inner = np.dtype({"names": [COLUMN], "formats": [column], "offsets": [0], "itemsize": itemsize})
+        return np.dtype((inner, (layout.columns,)))
+    return scalar
+
+
+def struct_of(source: Any, name: str = "", types: Mapping[str, Any] | None = None) -> Any:
+    """A Struct class from a structured numpy dtype, a `ctypes.Structure` or a dataclass.
+
+    Numbers become f32, f16, i32 or u32 (float64 is rounded and 64-bit integers are range-checked when they
+    are packed; bool becomes u32), structures nested structs, long arrays ``array[T, N]``. What could be two
+    things is asked for: an array of 2 to 4 numbers may be a vector or an array. `types` answers by member,
+    ``{"color": vec4f, "camera.view": mat4x4f}``, and may also say what has an inferred type. The order of the
+    members is kept, their offsets are WGSL's own. Raises LayoutError for what cannot be inferred, showing
+    what could.
+
+    >>> import numpy as np
+    >>> from gpustruct import struct_of, vec3f
+    >>> Particle = struct_of(np.dtype([("position", "f8", 3), ("id", "u2")]), "Particle", {"position": vec3f})
+    >>> Particle.position, Particle.id
+    (<Field Particle.position: vec3f, offset=0, size=12, align=16>, <Field Particle.id: u32, offset=12, size=4, align=4>)
+    """
+    answers = dict(types or {})
+    title = name or (source.__name__ if isinstance(source, type) else "Record")
+    if dataclasses.is_dataclass(source) and isinstance(source, type):
+        made = _from_dataclass(source, title, answers, "")
+    else:
+        try:
+            dtype = np.dtype(source)
+        except (TypeError, ValueError, NotImplementedError):
+            dtype = None
+        if dtype is None or dtype.names is None:
+            current = getattr(source, "__name__", None) or repr(source)
+            raise LayoutError.of("dtype-source", current=current)
+        made = _from_dtype(dtype, title, answers, "", isinstance(source, type) and issubclass(source, ctypes.Structure))
+    if answers:
+        raise LayoutError.of("dtype-answers", unknown=", ".join(map(str, answers)), where=title)
+    return made
+
+
+def _made(title: str, found: dict[str, Any], asked: dict[str, str]) -> Any:
+    if asked:
+        inferred = ", ".join(f"{n}: {getattr(t, '__name__', t)}" for n, t in found.items()) or "nothing"
+        way_out = ", ".join(f"{n!r}: {options.split(' or ')[0]}" for n, options in asked.items())
+        current = ", ".join(f"{n} is {options}" for n, options in asked.items())
+        raise LayoutError.of("dtype-ask", current=current, inferred=inferred, where=title, way_out=f"{{{way_out}}}")
+    return make_struct(title, found)
+
+
+def _from_dtype(dtype: np.dtype, title: str, answers: dict[str, Any], prefix: str, is_ctypes: bool = False) -> Any:
+    assert dtype.fields is not None and dtype.names is not None
+    found: dict[str, Any] = {}
+    asked: dict[str, str] = {}
+    for name in dtype.names:
+        if prefix + name in answers:
+            found[name] = answers.pop(prefix + name)
+            continue
+        inner = dtype.fields[name][0]
+        made = _inferred(inner, f"{title}_{name}", answers, f"{prefix}{name}.")
+        if isinstance(made, str):
+            asked[prefix + name] = made
+        else:
+            found[name] = made
+    return _made(title, found, asked)
+
+
+def _inferred(dtype: np.dtype, title: str, answers: dict[str, Any], prefix: str) -> Any:
+    """A type, or words that say what it could be."""
+    base, shape = dtype.base, dtype.shape
+    if base.names is not None:
+        scalar = base.fields[base.names[0]][0] if len(base.names) == 1 and base.fields else None
+        if base.names == (COLUMN,) and scalar is not None and len(scalar.shape) == 1 and shape:
+            letter = "h" if scalar.base.itemsize == 2 else "f"
+            made = types.PLAIN_TYPES[f"mat{shape[-1]}x{scalar.shape[0]}{letter}"]
+            shape = shape[:-1]
+        elif base.names == (ELEMENT,) and scalar is not None and scalar.shape == (3,):
+            made = _vector(3, scalar.base)
+        else:
+            made = _from_dtype(base, title, answers, prefix)
+    else:
+        scalar_name = NUMBERS.get(base.str[1:])
+        if scalar_name is None:
+            return f"no WGSL type holds {base.name}"
+        made = PLAIN[scalar_name]
+        if any(n in (2, 3, 4) for n in shape):
+            return _options(shape, scalar_name)
+    for count in reversed(shape):
+        made = array[made, count]
+    return made
+
+
+def _vector(rows: int, base: np.dtype) -> Any:
+    scalar = NUMBERS.get(base.str[1:], "f32")
+    return types.PLAIN_TYPES[f"vec{rows}{'h' if scalar == 'f16' else scalar[0]}"]
+
+
+def _options(shape: tuple[int, ...], scalar: str) -> str:
+    letter = "h" if scalar == "f16" else scalar[0]
+
+    def wrap(inner: str, counts: tuple[int, ...]) -> str:
+        for count in reversed(counts):
+            inner = f"array[{inner}, {count}]"
+        return inner
+
+    options: list[str] = []
+    if len(shape) >= 2 and set(shape[-2:]) <= {2, 3, 4} and letter in "fh":
+        options.append(wrap(f"mat{shape[-1]}x{shape[-2]}{letter}", shape[:-2]))
+    if shape[-1] in (2, 3, 4):
+        options.append(wrap(f"vec{shape[-1]}{letter}", shape[:-1]))
+    return " or ".join([*options, wrap(scalar, shape)])
+
+
+def _from_dataclass(source: type, title: str, answers: dict[str, Any], prefix: str) -> Any:
+    try:
+        hints = typing.get_type_hints(source, include_extras=True)
+    except Exception as error:
+        facts = {"text": source.__name__, "reason": error, "where": source.__name__}
+        raise LayoutError.of("annotation-name", **facts) from None
+    found: dict[str, Any] = {}
+    asked: dict[str, str] = {}
+    for field in dataclasses.fields(source):
+        name, hint = field.name, hints[field.name]
+        if prefix + name in answers:
+            found[name] = answers.pop(prefix + name)
+            continue
+        made = _from_hint(hint, answers, f"{prefix}{name}.")
+        if isinstance(made, str):
+            asked[prefix + name] = made
+        else:
+            found[name] = made
+    return _made(title, found, asked)
+
+
+def _from_hint(hint: Any, answers: dict[str, Any], prefix: str) -> Any:
+    plain = hint.__origin__ if typing.get_origin(hint) is typing.Annotated else hint
+    if isinstance(plain, type):
+        if issubclass(plain, Batch) and plain is not Struct:
+            return hint
+        if plain in (float, int, bool):
+            return {float: types.f32, int: types.i32, bool: types.u32}[plain]
+        if dataclasses.is_dataclass(plain):
+            return _from_dataclass(plain, plain.__name__, answers, prefix)
+        if issubclass(plain, np.generic):
+            scalar = NUMBERS.get(np.dtype(plain).str[1:])
+            return PLAIN[scalar] if scalar else f"no WGSL type holds {plain.__name__}"
+    arguments = typing.get_args(plain)
+    if typing.get_origin(plain) is tuple and set(arguments) in ({float}, {int}):
+        return _options((len(arguments),), "f32" if float in arguments else "i32")
+    return f"a type that says no size: {getattr(plain, '__name__', plain)}"

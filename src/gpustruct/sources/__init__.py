@@ -1,0 +1,169 @@
+"""`batch`: whatever holds columns or records, as a batch. See `naming` for which column feeds which member."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..batches import Batch, Parts, Slot
+from ..errors import SourceError
+from . import arrays, arrow, columns, frames
+from .naming import Renames, Shelf, from_shelf
+from .records import fields_of, from_records
+
+Names = Renames | str | tuple[str, ...] | None
+
+
+def batch(cls: Any, source: Any, names: Names = None, /, **renames: Any) -> Any:
+    """A batch of `cls` from whatever holds its columns by name, or its records one by one.
+
+    Columns, by reference and not copied: a mapping (nested, or with dotted names), a numpy structured array
+    (nested, unaligned, byte-swapped, any strides), a pandas or polars DataFrame, an Arrow table or record
+    batch, anything with the buffer protocol, ``__array_interface__`` or DLPack whose dtype has fields. Each
+    column may be an array of any of these libraries, or of torch and jax in memory that the CPU reads.
+    Columns that have no such memory are copied: Arrow columns of several chunks, booleans of a bit each.
+
+    Records: a list or other iterable of dicts, tuples (in the members' order), dataclasses, attrs, named
+    tuples or plain objects; a single dataclass, attrs or named tuple is a 0-d batch. They are converted here,
+    in one compiled pass, into an array in device layout.
+
+    Members find their column by name; a keyword, or the mapping `names` for dotted members, says another:
+    ``life="age"``, ``position=("x", "y", "z")`` feeds a vector from three columns without joining them. For a
+    type that is no struct, `source` is the column itself, or `names` says which ones of the source.
+
+    Raises SourceError for members without a column, columns without a member, missing values (null, NA,
+    None, masked; NaN is a value), and for what converts to no WGSL type. Values are range-checked when packed;
+    those of records here.
+
+    >>> import numpy as np
+    >>> from gpustruct import Struct, vec3f, f32, batch
+    >>> class Particle(Struct):
+    ...     position: vec3f
+    ...     life: f32
+    >>> table = {"x": np.zeros(5), "y": np.ones(5), "z": np.ones(5), "age": np.arange(5)}
+    >>> batch(Particle, table, position=("x", "y", "z"), life="age")
+    Particle(shape=(5,), position=float64(5, 3), life=int64(5,))
+    >>> batch(Particle, [{"position": (0, 1, 2), "life": 3}, {"position": (4, 5, 6), "life": 7}]).life
+    array([3., 7.], dtype=float32)
+    """
+    members: dict[str, Any] | None = getattr(cls, "__members__", None)
+    if not isinstance(cls, type) or not issubclass(cls, Batch) or members is None:
+        raise SourceError.of("batch-abstract", name=getattr(cls, "__name__", repr(cls)))
+    if isinstance(source, cls) and not names and not renames:
+        return source
+    if "" in members:
+        return _plain(cls, source, names, renames)
+    spec = dict(names) if isinstance(names, Mapping) else {}
+    if names is not None and not isinstance(names, Mapping):
+        raise SourceError.of("rename-value", current=repr(names), where=cls.__name__, way_out="{'member': 'column'}")
+    spec.update(renames)
+    for member, name in spec.items():
+        if not isinstance(name, str) and not (isinstance(name, tuple) and all(isinstance(n, str) for n in name)):
+            where = f"{cls.__name__}.{member}"
+            raise SourceError.of("rename-value", current=repr(name), where=where, way_out=f"{member}='column'")
+    shelf = shelf_of(cls, source)
+    if shelf is not None:
+        return from_shelf(cls, shelf, spec)
+    return from_shelf(cls, arrays.structured(from_records(cls, source, spec), cls.__name__), {})
+
+
+def _plain(cls: Any, source: Any, names: Names, renames: Mapping[str, Any]) -> Any:
+    slot, where = cls.__members__[""], cls.__name__
+    if names is None and not renames:
+        value = columns.column(source, slot, where)
+        if isinstance(value, Shelf):
+            value = from_shelf(slot.core, value, {})
+        return cls(value)
+    if renames or isinstance(names, Mapping):
+        way_out = f"batch({where}, source, 'column'), or a tuple of names"
+        raise SourceError.of("rename-value", current=repr(names or dict(renames)), where=where, way_out=way_out)
+    shelf = shelf_of(cls, source)
+    keys = {} if shelf is None else {str(key): key for key in shelf.keys}
+    wanted = names if isinstance(names, tuple) else (names,)
+    unknown = [str(name) for name in wanted if name not in keys]
+    if unknown or shelf is None:
+        came = ", ".join(keys) or "nothing"
+        raise SourceError.of("rename-column", unknown=", ".join(unknown), where=where, came=came)
+    parts = tuple(shelf.get(keys[str(name)], slot, f"{where}[{k}]") for k, name in enumerate(wanted))
+    return cls(Parts(parts, (), ()) if isinstance(names, tuple) else parts[0])
+
+
+def shelf_of(cls: Any, source: Any) -> Shelf | None:
+    """The source's columns by name, or None where it is an iterable of records; SourceError for what is neither."""
+    where = cls.__name__
+    _refuse_lazy(where, source)
+    made_by = columns.library(source)
+    if made_by == "pandas" and hasattr(source, "columns"):
+        return frames.pandas_frame(source, where)
+    if made_by == "polars" and hasattr(source, "get_columns"):
+        return frames.polars_frame(source, where)
+    if made_by == "pyarrow" and hasattr(source, "column_names"):
+        return arrow.table(source, where)
+    if isinstance(source, Mapping):
+        return columns.mapping(source, where)
+    if made_by or isinstance(source, np.ndarray):
+        value = columns.column(source, Slot("", cls, cls, (), False), where)
+        return value if isinstance(value, Shelf) else _refuse(where, source)
+    if isinstance(source, Batch):
+        return _members(source, where)
+    return _buffer(source, where) or _attributes(source, where)
+
+
+def _members(source: Batch, where: str) -> Shelf:
+    if "" in type(source).__members__:
+        _refuse(where, source)
+    return Shelf(list(type(source).__members__), lambda name, slot, where: getattr(source, name), where)
+
+
+def _buffer(source: Any, where: str) -> Shelf | None:
+    """What exports memory with a dtype of fields: ctypes arrays and structures, objects with ``__array_interface__``."""
+    exported = source
+    if hasattr(source, "__dlpack__"):
+        _refuse(where, source)
+    if not hasattr(source, "__array_interface__") and not hasattr(source, "__array_struct__"):
+        try:
+            exported = memoryview(source)
+        except TypeError:
+            return None
+    try:
+        array = np.asarray(exported)
+    except (TypeError, ValueError, BufferError, NotImplementedError):
+        return _refuse(where, source)
+    return arrays.structured(array, where) if array.dtype.names is not None else _refuse(where, source)
+
+
+def _attributes(source: Any, where: str) -> Shelf | None:
+    """One object whose attributes are the columns; None for an iterable of records."""
+    cls = type(source)
+    names = fields_of(cls)
+    if names is None:
+        if isinstance(source, Iterable) and not isinstance(source, str):
+            return None
+        names = tuple(getattr(source, "__dict__", ())) or tuple(getattr(cls, "__slots__", ()))
+        if not names or isinstance(source, type):
+            _refuse(where, source)
+        names = tuple(name for name in names if not name.startswith("_"))
+
+    def get(name: str, slot: Slot, where: str) -> Any:
+        return columns.column(getattr(source, name), slot, where)
+
+    return Shelf(names, get, where)
+
+
+def _refuse(where: str, source: Any) -> Any:
+    kind = type(source).__name__
+    way_out = "pass a mapping, a frame, a structured array, or a list of dicts, tuples or objects"
+    if isinstance(source, np.ndarray):
+        kind, way_out = f"an array of {source.dtype} {source.shape}", "name its columns: {'x': array[:, 0], ...}"
+    elif isinstance(source, memoryview | bytes | bytearray):
+        way_out = f"read packed bytes with unpack({where}, data)"
+    raise SourceError.of("source-kind", current=kind, type=where, way_out=way_out)
+
+
+def _refuse_lazy(where: str, source: Any) -> None:
+    for mark, method in (("__dask_graph__", "compute"), ("collect_schema", "collect"), ("read_all", "read_all"), ("to_table", "to_table")):
+        if hasattr(source, mark) and hasattr(source, method) and not hasattr(source, "get_columns"):
+            kind = f"{type(source).__module__.partition('.')[0]} {type(source).__name__}"
+            raise SourceError.of("source-lazy", current=kind, type=where, way_out=f"source.{method}()")

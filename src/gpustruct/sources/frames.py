@@ -1,0 +1,91 @@
+"""pandas and polars: frames as named columns, series as arrays. Neither library is imported."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..batches import Slot
+from ..errors import SourceError
+from . import arrow
+from .naming import Shelf
+
+
+def pandas_frame(source: Any, where: str) -> Shelf:
+    """A pandas DataFrame; labels of several levels are joined with dots. The index is no column."""
+    labels = [".".join(map(str, label)) if isinstance(label, tuple) else label for label in source.columns]
+
+    def get(label: Any, slot: Slot, where: str) -> Any:
+        return pandas_column(source.iloc[:, labels.index(label)], slot, where)
+
+    return Shelf(labels, get, where)
+
+
+def pandas_column(series: Any, slot: Slot, where: str) -> Any:
+    """A pandas Series or Index as an array: no copy of numpy's own dtypes, nor of nullable ones."""
+    if series.ndim != 1:
+        raise SourceError.of("source-kind", current="a DataFrame as one column", type=slot.type.__name__, way_out="pass one of its columns, or name them: (\"x\", \"y\", \"z\")")  # fmt: skip
+    dtype, name = series.dtype, slot.name or "column"
+    if isinstance(dtype, np.dtype) and dtype.kind != "O":
+        return series.to_numpy()
+    missing = np.asarray(series.isna())
+    if missing.any():
+        kind, row = f"a missing value in a pandas {type(series).__name__} of {dtype}", int(missing.argmax())
+        raise SourceError.of("column-missing-value", kind=kind, row=row, where=where, way_out=f"{name}.fillna(0)")
+    if hasattr(dtype, "pyarrow_dtype"):
+        return arrow.column(series.array.__arrow_array__(), slot, where)
+    if hasattr(dtype, "categories"):
+        _refuse(slot, "a pandas categorical", where, f"take its codes: {name}.cat.codes")
+    if hasattr(dtype, "numpy_dtype"):
+        return series.to_numpy(dtype=dtype.numpy_dtype)
+    array = series.to_numpy()
+    if array.dtype.kind in "OTU" and slot.core.__layout__.kind != "struct":
+        first = type(array[0]).__name__ if len(array) else "object"
+        sequence = len(array) > 0 and isinstance(array[0], tuple | list | np.ndarray)
+        way_out = f"np.stack({name})" if sequence else f"np.asarray({name}, np.float32)"
+        _refuse(slot, f"a pandas {type(series).__name__} of {first} objects", where, f"convert it: {way_out}")
+    return array
+
+
+def polars_frame(source: Any, where: str) -> Shelf:
+    """A polars DataFrame."""
+
+    def get(name: str, slot: Slot, where: str) -> Any:
+        return polars_column(source.get_column(name), slot, where)
+
+    return Shelf(source.columns, get, where)
+
+
+def polars_column(series: Any, slot: Slot, where: str) -> Any:
+    """A polars Series as an array: no copy of one chunk of numbers, nor of fixed-size arrays of them."""
+    dtype, name = str(series.dtype), slot.name or "column"
+    kind = dtype.partition("(")[0]
+    if series.null_count():
+        row = int(series.is_null().arg_max())
+        described = f"a null in a polars Series of {dtype}"
+        raise SourceError.of("column-missing-value", kind=described, row=row, where=where, way_out=f"{name}.fill_null(0)")
+    if kind == "Struct":
+        fields = {field.name: field for field in series.struct.unnest().get_columns()}
+
+        def get(key: str, slot: Slot, where: str) -> Any:
+            return polars_column(fields[key], slot, where)
+
+        return Shelf(list(fields), get, where)
+    if kind == "Array":
+        inner = series.explode()
+        if inner.null_count():
+            row = int(inner.is_null().arg_max()) // max(len(inner) // max(len(series), 1), 1)
+            described = f"a null in a polars Series of {dtype}"
+            raise SourceError.of("column-missing-value", kind=described, row=row, where=where, way_out=f"{name}.arr.eval(pl.element().fill_null(0))")  # fmt: skip
+    elif kind == "List":
+        size = slot.inner[0] if slot.inner else "N"
+        _refuse(slot, f"lists of any length (polars {dtype})", where, f"fix their length: {name}.list.to_array({size})")
+    elif kind in ("String", "Categorical", "Enum", "Object", "Binary", "Decimal"):
+        ways = {"Categorical": "to_physical()", "Enum": "to_physical()"}
+        _refuse(slot, f"polars {dtype}", where, f"convert it: {name}.{ways.get(kind, 'cast(pl.Float32)')}")
+    return series.to_numpy()
+
+
+def _refuse(slot: Slot, current: str, where: str, way_out: str) -> None:
+    raise SourceError.of("column-kind", type=slot.type.__name__, current=current, where=where, way_out=way_out)

@@ -1,0 +1,99 @@
+"""Columns by name: which column of a source feeds which member."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ..batches import Batch, Parts, Slot
+from ..errors import SourceError
+
+Renames = Mapping[str, Any]
+
+
+class Shelf(NamedTuple):
+    """A source's named columns. `get(key, slot, where)` gives a column as `hold` takes it, or a batch."""
+
+    keys: Sequence[Any]
+    get: Callable[[Any, Slot, str], Any]
+    # How a message shows the names that came, and where it says the fault is.
+    where: str
+
+
+def from_shelf(cls: Any, shelf: Shelf, renames: Renames) -> Any:
+    """A batch of `cls` from a shelf: members by name, nested ones by a nested value or by dotted names.
+
+    Raises SourceError for a member without a column, a column without a member, and for bad renames.
+    """
+    keys = list(map(str, shelf.keys))
+    twice = next((key for key in keys if keys.count(key) > 1), None) if len(set(keys)) != len(keys) else None
+    if twice is not None:
+        raise SourceError.of("column-twice", name=twice, where=shelf.where)
+    pick = _Pick(dict(zip(keys, shelf.keys, strict=True)), shelf, dict(renames))
+    made = pick.batch(cls, "")
+    pick.finish(cls)
+    return made
+
+
+class _Pick:
+    """One walk over a type's members; notes which columns were taken and which members found none."""
+
+    def __init__(self, keys: dict[str, Any], shelf: Shelf, renames: dict[str, Any]) -> None:
+        self.keys, self.shelf, self.renames = keys, shelf, renames
+        self.used: set[str] = set()
+        self.missing: list[str] = []
+
+    def batch(self, cls: Any, prefix: str) -> Any:
+        columns = {name: self.column(slot, prefix + name) for name, slot in cls.__members__.items()}
+        return None if self.missing else cls(**columns)
+
+    def column(self, slot: Slot, path: str) -> Any:
+        where = f"{self.shelf.where}.{path}"
+        if path in self.renames:
+            return self.renamed(slot, path, self.renames.pop(path), where)
+        if path in self.keys:
+            self.used.add(path)
+            inner = {k[len(path) + 1 :]: v for k, v in self.renames.items() if k.startswith(path + ".")}
+            self.renames = {k: v for k, v in self.renames.items() if not k.startswith(path + ".")}
+            value = self.shelf.get(self.keys[path], slot, where)
+            return from_shelf(slot.core, value._replace(where=where), inner) if isinstance(value, Shelf) else value
+        if slot.core.__layout__.kind == "struct":
+            if any(name.startswith(path + ".") for name in (*self.keys, *self.renames)):
+                return self.batch(slot.core, path + ".")
+        self.missing.append(path)
+        return None
+
+    def renamed(self, slot: Slot, path: str, name: Any, where: str) -> Any:
+        names = name if isinstance(name, tuple | list) else (name,)
+        unknown = [str(n) for n in names if str(n) not in self.keys]
+        if unknown:
+            came = ", ".join(self.keys) or "nothing"
+            raise SourceError.of("rename-column", unknown=", ".join(unknown), where=where, came=came)
+        self.used.update(map(str, names))
+        if names is not name:
+            value = self.shelf.get(self.keys[str(name)], slot, where)
+            return from_shelf(slot.core, value._replace(where=where), {}) if isinstance(value, Shelf) else value
+        if slot.core.__layout__.kind == "struct":
+            way_out = f"{path}.member=(...)"
+            raise SourceError.of("rename-value", current=repr(name), where=where, way_out=way_out)
+        part = slot._replace(name=f"{slot.name}")
+        return Parts(tuple(self.shelf.get(self.keys[str(n)], part, f"{where}[{k}]") for k, n in enumerate(names)), (), ())
+
+    def finish(self, cls: Any) -> None:
+        unknown = [key for key in self.keys if key not in self.used]
+        facts = {"where": self.shelf.where, "expected": ", ".join(member_names(cls)), "came": ", ".join(self.keys) or "nothing"}
+        if self.renames:
+            raise SourceError.of("rename-member", unknown=", ".join(self.renames), type=cls.__name__, expected=facts["expected"])
+        if unknown:
+            raise SourceError.of("columns-unknown", unknown=", ".join(unknown), **facts)
+        if self.missing:
+            raise SourceError.of("columns-missing", missing=", ".join(self.missing), **facts)
+
+
+def member_names(cls: type[Batch], prefix: str = "") -> list[str]:
+    """The members of a type, those of nested structs dotted."""
+    names: list[str] = []
+    for name, slot in cls.__members__.items():
+        nested = slot.core.__layout__.kind == "struct"
+        names += member_names(slot.core, f"{prefix}{name}.") if nested else [prefix + name]
+    return names
