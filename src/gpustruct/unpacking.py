@@ -128,7 +128,7 @@ def _tail_views(cls: Any, data: np.ndarray, offset: int, records: int) -> Any:
 
 
 def _gather(cls: Any, data: np.ndarray, offset: int, step: int, records: int, out: Any) -> Any:
-    bound = _drained(cls, out)
+    bound = drained_of(cls, out)
     runs: list[tuple[Part, int]] = []
     for part in bound.parts:
         is_header = part is not bound.parts[-1]
@@ -153,11 +153,11 @@ def _gather(cls: Any, data: np.ndarray, offset: int, step: int, records: int, ou
             if record == _kernel.OVERLAP:
                 return _gather(cls, data.copy(), offset, step, records, out)
             if record >= 0:
-                raise _gather_fault(cls, part, record, leaf)
+                raise gather_fault(cls, part, record, leaf)
     return out
 
 
-def _drained(cls: Any, out: Any) -> Bound:
+def drained_of(cls: Any, out: Any) -> Bound:
     """The plans that write a batch's columns, made on first use and kept with the batch."""
     if type(out) is not cls:
         way_out = f"make one: {cls.__name__}(...) over np.empty arrays"
@@ -192,7 +192,7 @@ def _check_gather(cls: Any, part: Part) -> None:
             raise SourceError.of("out-dtype", **facts)
 
 
-def _gather_fault(cls: Any, part: Part, record: int, leaf: int) -> Exception:
+def gather_fault(cls: Any, part: Part, record: int, leaf: int) -> Exception:
     if leaf < 0:
         return MemoryError("no memory for the kernel's scratch space")
     place, view = part.columns.leaves[leaf], part.columns.views[leaf]

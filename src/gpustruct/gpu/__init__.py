@@ -1,6 +1,7 @@
 """wgpu buffers of records: filled, read back, and checked against what the device sees."""
 
-from .buffers import read_buffer, write_buffer
+from .readback import Reading, read_buffer
+from .upload import Uploader, write_buffer
 from .verify import verify
 
-__all__ = ["read_buffer", "verify", "write_buffer"]
+__all__ = ["Reading", "Uploader", "read_buffer", "verify", "write_buffer"]

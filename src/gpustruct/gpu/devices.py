@@ -123,5 +123,7 @@ def whole(name: str, value: Any, least: int, most: int, default: int, where: str
     except TypeError:
         number = least - 1
     if not least <= number <= most:
-        raise BindingError.of("whole", name=name, least=least, most=most, current=value, where=f"{where}(..., {name}=...)")
+        raise BindingError.of(
+            "whole", name=name, least=least, most=most, current=value, where=f"{where}(..., {name}=...)"
+        )
     return number

@@ -1,0 +1,90 @@
+"""Which records go through which chunk, and where their bytes lie there. Integers only: no device, no memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ..layout import round_up
+from ..packing import Bound, Part
+
+LINE = 64
+
+
+class Span(NamedTuple):
+    """Records [start, stop) of a part, and the byte of the buffer where the first of them goes."""
+
+    part: Part
+    start: int
+    stop: int
+    target: int
+
+    @property
+    def size(self) -> int:
+        return (self.stop - self.start) * self.part.stride
+
+
+class Piece(NamedTuple):
+    """Records [start, stop) of a part, packed from byte `at` of a chunk on."""
+
+    part: Part
+    start: int
+    stop: int
+    at: int
+
+
+class Copy(NamedTuple):
+    """Bytes of a chunk, and where in the buffer they go; neither need be a multiple of 4."""
+
+    source: int
+    target: int
+    size: int
+
+
+class Fill(NamedTuple):
+    """What one chunk carries."""
+
+    pieces: list[Piece]
+    copies: list[Copy]
+    size: int
+
+
+def spans_of(bound: Bound, target: int) -> list[Span]:
+    """Every record of a batch, from byte `target` of the buffer on."""
+    return [Span(part, 0, part.run.records, target + part.base) for part in bound.parts if part.run.records]
+
+
+def fills(spans: Sequence[Span], limit: int) -> Iterator[Fill]:
+    """Split spans into fills of at most `limit` bytes, at records, and at multiples of 4 of the buffer.
+
+    Only a record (or two, where one ends inside a word) that is larger than `limit` makes a larger fill.
+    """
+    pieces: list[Piece] = []
+    copies: list[Copy] = []
+    at = 0
+    for span in spans:
+        stride, start = span.part.stride, span.start
+        while start < span.stop:
+            target = span.target + (start - span.start) * stride
+            if copies and copies[-1].target + copies[-1].size == target:
+                copy = copies.pop()
+            else:
+                at = round_up(LINE, at) + target % 4
+                copy = Copy(at, target, 0)
+            take = min(span.stop - start, (limit - 4 - at) // stride)
+            while 0 < take < span.stop - start and (target + take * stride) % 4:
+                take -= 1
+            if take <= 0 and (pieces or copy.size):
+                if copy.size:
+                    copies.append(copy)
+                yield Fill(pieces, copies, at)
+                pieces, copies, at = [], [], 0
+                continue
+            if take <= 0:
+                take = min(span.stop - start, 2 if stride % 4 else 1)
+            pieces.append(Piece(span.part, start, start + take, at))
+            copies.append(Copy(copy.source, copy.target, copy.size + take * stride))
+            at += take * stride
+            start += take
+    if pieces:
+        yield Fill(pieces, copies, at)

@@ -1,0 +1,265 @@
+"""The way back: records copied into mapped chunks, gathered from there straight into columns."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Generator, Sequence
+from typing import Any
+
+import numpy as np
+import wgpu
+
+from .. import threads
+from ..batches import Batch, from_columns
+from ..errors import SourceError
+from ..layout import Layout, round_up
+from ..types import layout_of
+from ..unpacking import DTYPES, drained_of, gather_fault
+from . import devices
+from .fills import Fill, Piece, Span, fills, spans_of
+from .staging import CHUNKS, DEFAULT_CHUNKS, arrived, refused, settle
+
+
+def map_read(buffer: Any) -> Any:
+    """Map a buffer whose copy has been submitted; without the empty submit that wgpu-py adds, if it can."""
+    try:
+        return buffer.map_async("READ_NOSYNC")
+    except (ValueError, KeyError, TypeError):
+        return buffer.map_async(wgpu.MapMode.READ)
+
+
+def read_words(device: Any, buffer: Any, offsets: Sequence[int]) -> list[bytes]:
+    """The 4 bytes of the buffer at each offset, as they are behind everything submitted before.
+
+    >>> device = wgpu.utils.get_default_device()
+    >>> buffer = device.create_buffer_with_data(data=b"abcdefgh", usage=wgpu.BufferUsage.COPY_SRC)
+    >>> read_words(device, buffer, [4, 0])
+    [b'efgh', b'abcd']
+    """
+    devices.check_buffer(device, buffer, "COPY_SRC", "write")
+    usage = wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.COPY_DST
+    words = device.create_buffer(size=round_up(8, 4 * len(offsets)), usage=usage)
+    encoder = device.create_command_encoder()
+    for k, offset in enumerate(offsets):
+        encoder.copy_buffer_to_buffer(buffer, offset, words, 4 * k, 4)
+    device.queue.submit([encoder.finish()])
+    settle(device, map_read(words), "write")
+    data = bytes(words.read_mapped(0, 4 * len(offsets)))
+    words.unmap()
+    words.destroy()
+    return [data[4 * k : 4 * k + 4] for k in range(len(offsets))]
+
+
+def blank(T: Any, count: int) -> Any:
+    """A batch of `count` records of `T` over fresh memory, each column an array of its own.
+
+    Its values are whatever the memory held. For a type that ends in a runtime-sized array: one record
+    whose tail has `count` elements.
+
+    >>> from gpustruct import vec3f
+    >>> np.asarray(blank(vec3f, 5)).shape
+    (5, 3)
+    """
+    runtime = layout_of(T).is_runtime_sized
+    return _blank(T, () if runtime else (count,), count)
+
+
+def _blank(cls: Any, shape: tuple[int, ...], count: int) -> Any:
+    columns: list[Any] = []
+    for slot in cls.__members__.values():
+        dims = ((count,) if slot.runtime else shape) + slot.dims
+        layout: Layout = slot.core.__layout__
+        if layout.kind == "struct":
+            columns.append(_blank(slot.core, dims, count))
+        else:
+            columns.append(np.empty(dims + layout.shape, DTYPES[layout.scalar]))
+    return from_columns(cls, tuple(columns), shape)
+
+
+class Landing:
+    """One MAP_READ buffer: filled by the device, mapped, gathered from, unmapped."""
+
+    def __init__(self, device: Any, size: int) -> None:
+        usage = wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.COPY_DST
+        self.size, self.device = size, device
+        self.buffer = device.create_buffer(size=size, usage=usage)
+        self.promise: Any = None
+
+    def fetch(self, source: Any, fill: Fill) -> None:
+        """Submit the copies of a fill, and ask for the memory."""
+        encoder = self.device.create_command_encoder()
+        for copy in fill.copies:
+            low, high = copy.source // 4 * 4, round_up(4, copy.source + copy.size)
+            encoder.copy_buffer_to_buffer(source, copy.target // 4 * 4, self.buffer, low, high - low)
+        self.device.queue.submit([encoder.finish()])
+        self.promise = map_read(self.buffer)
+
+    def land(self, fill: Fill, out: Batch, workers: int) -> None:
+        """Gather what has arrived into the columns of `out`; waits for it."""
+        settle(self.device, self.promise, "read")
+        memory = self.buffer.read_mapped(0, round_up(4, fill.size), copy=False)
+        try:
+            for piece in fill.pieces:
+                _gather(piece, memory, out, workers)
+        finally:
+            # No thread reads any more: _gather waits for all.
+            self.buffer.unmap()
+
+
+def _gather(piece: Piece, memory: Any, out: Batch, workers: int) -> None:
+    run, stride = piece.part.run, piece.part.stride
+
+    def work(start: int, stop: int) -> tuple[int, int]:
+        at = piece.at + (start - piece.start) * stride
+        result: tuple[int, int] = run.gather(memory, at, stride, start, stop)
+        return result
+
+    if workers == 1:
+        found = [work(piece.start, piece.stop)]
+    else:
+        found = [future.result() for future in threads.begin_ranges(work, piece.start, piece.stop, workers)]
+    for record, leaf in found:
+        if record >= 0:
+            raise gather_fault(type(out), piece.part, record, leaf)
+
+
+class Reading:
+    """Records on their way back: `done` says whether they have come, `result()` gives them, `await` too.
+
+    The records are those at the time of the call, whatever is written later. `result()` waits.
+
+    >>> from gpustruct import u32
+    >>> from gpustruct.gpu import RecordBuffer
+    >>> buffer = RecordBuffer(wgpu.utils.get_default_device(), u32, 4)
+    >>> buffer.write(u32([1, 2, 3, 4]))
+    >>> reading = buffer.read_async(1, 3)
+    >>> np.asarray(reading.result())
+    array([2, 3], dtype=uint32)
+    """
+
+    def __init__(self, reader: Reader, flights: list[tuple[Fill, Landing]], out: Any, workers: int) -> None:
+        self._reader, self._flights, self._out, self._workers = reader, flights, out, workers
+        self._lock = threading.Lock()
+
+    @property
+    def done(self) -> bool:
+        """Whether `result()` returns without waiting for the device."""
+        return all(arrived(landing.promise) for _, landing in self._flights)
+
+    def result(self) -> Any:
+        """The records, as a batch; waits for the device if they have not come."""
+        with self._lock:
+            while self._flights:
+                fill, landing = self._flights.pop()
+                landing.land(fill, self._out, self._workers)
+                self._reader.give_back(landing)
+        return self._out
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        for _, landing in list(self._flights):
+            yield from landing.promise.__await__()
+        return self.result()
+
+
+class Reader:
+    """A device's landings, kept and used again; their bytes are bounded as an Uploader's are."""
+
+    def __init__(self, device: Any) -> None:
+        self._device = device
+        size, count = CHUNKS.get(device.adapter.info.get("adapter_type", ""), DEFAULT_CHUNKS)
+        self._chunk_size, self._count = size, count
+        self._spare: list[Landing] = []
+        self._lock = threading.RLock()
+
+    @classmethod
+    def of(cls, device: Any) -> Reader:
+        """The reader that everything of this device shares."""
+        held = vars(device)
+        return held.get("_gpustruct_reader") or held.setdefault("_gpustruct_reader", cls(device))
+
+    def take(self, size: int) -> Landing:
+        """A landing of at least `size` bytes."""
+        with self._lock:
+            fitting = [landing for landing in self._spare if size <= landing.size <= max(4096, 4 * size)]
+            if fitting:
+                best = min(fitting, key=lambda landing: landing.size)
+                self._spare.remove(best)
+                return best
+        rounded = max(4096, 1 << (size - 1).bit_length()) if size < self._chunk_size else round_up(4096, size)
+        return Landing(self._device, rounded)
+
+    def give_back(self, landing: Landing) -> None:
+        with self._lock:
+            self._spare.append(landing)
+            while sum(spare.size for spare in self._spare) > self._count * self._chunk_size:
+                self._spare.pop(0).buffer.destroy()
+
+    def read(self, buffer: Any, out: Any, offset: int, spans: Sequence[Span] | None = None) -> Any:
+        """Fill the columns of `out` from the buffer, whose records start at byte `offset`; returns `out`."""
+        spans = spans_of(drained_of(type(out), out), offset) if spans is None else spans
+        total = sum(span.size for span in spans)
+        workers = threads.choose(total, 1, None)
+        flights: deque[tuple[Fill, Landing]] = deque()
+        with self._lock:
+            try:
+                for fill in fills(spans, min(self._chunk_size, max(4096, round_up(4096, total // 2)))):
+                    if len(flights) == self._count:
+                        self._land(flights, out, workers)
+                    landing = self.take(fill.size)
+                    landing.fetch(buffer, fill)
+                    flights.append((fill, landing))
+                while flights:
+                    self._land(flights, out, workers)
+            except wgpu.GPUError as error:
+                raise refused(error, "read") from None
+        return out
+
+    def _land(self, flights: deque[tuple[Fill, Landing]], out: Any, workers: int) -> None:
+        fill, landing = flights.popleft()
+        landing.land(fill, out, workers)
+        self.give_back(landing)
+
+    def begin(self, buffer: Any, out: Any, offset: int, spans: Sequence[Span] | None = None) -> Reading:
+        """Submit the copies now; the columns of `out` are filled when the result is asked for."""
+        spans = spans_of(drained_of(type(out), out), offset) if spans is None else spans
+        total = sum(span.size for span in spans)
+        flights: list[tuple[Fill, Landing]] = []
+        with self._lock:
+            try:
+                for fill in fills(spans, 1 << 30):
+                    landing = self.take(fill.size)
+                    landing.fetch(buffer, fill)
+                    flights.append((fill, landing))
+            except wgpu.GPUError as error:
+                raise refused(error, "read_async") from None
+        return Reading(self, flights, out, threads.choose(total, 1, None))
+
+
+def read_buffer(target: Any, buffer: Any, T: Any, count: int | None = None, offset: int = 0) -> Any:
+    """The records of a wgpu buffer, from byte `offset` on, as a batch of `T` over fresh memory.
+
+    `target` is the device or its queue. `count` is in records (elements of the tail, for a type that ends
+    in a runtime-sized array); without it, as many as the buffer holds. Each column comes back as an array
+    of its own. Waits until everything submitted before is done.
+
+    Raises BindingError for what is no buffer of this device, lacks COPY_SRC, is mapped, destroyed or too
+    small, or if `offset` is no multiple of 4; LayoutError for what is no type. WebGPU §5.2 (buffer mapping).
+
+    >>> from gpustruct import u32
+    >>> device = wgpu.utils.get_default_device()
+    >>> buffer = device.create_buffer_with_data(data=np.arange(4, dtype=np.uint32), usage=wgpu.BufferUsage.COPY_SRC)
+    >>> np.asarray(read_buffer(device, buffer, u32, count=2, offset=4))
+    array([1, 2], dtype=uint32)
+    """
+    device = devices.device_of(target, "read_buffer")
+    layout: Layout = layout_of(T)
+    if not isinstance(T, type):
+        raise SourceError.of("batch-type", function="read_buffer", current=type(T).__name__)
+    devices.check_buffer(device, buffer, "COPY_SRC", "read_buffer")
+    offset = devices.check_offset(offset, "read_buffer")
+    step = layout.array_stride
+    room = max(0, buffer.size - offset - layout.header) // step
+    number = devices.whole("count", count, 0, room, room, "read_buffer")
+    devices.check_room(buffer, offset, round_up(4, layout.header + number * step), "read_buffer")
+    return Reader.of(device).read(buffer, blank(T, number), offset)

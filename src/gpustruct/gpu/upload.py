@@ -1,0 +1,373 @@
+"""Uploader: batches straight into staging memory, one fill of a chunk at a time, behind one another."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import wgpu
+
+from .. import _kernel, threads
+from ..batches import Batch
+from ..errors import BindingError
+from ..layout import round_up
+from ..packing import Part, bound_of, fault
+from . import devices, readback, streaming
+from .fills import LINE, Fill, Piece, Span, fills, spans_of
+from .staging import CHUNKS, DEFAULT_CHUNKS, Chunk, Ring, refused
+
+# Below this many bytes wgpu's own write_buffer, from reused memory, costs less than a map, a copy and a
+# submit; each of its calls costs as much as several copies (docs/performance.md).
+SMALL_BYTES = 64 << 10
+SMALL_COPIES = 8
+
+Progress = Callable[[int, int], object]
+
+
+class _Packing:
+    """The packing of one fill, on its way: in other threads, or done."""
+
+    def __init__(self, batch: Batch, fill: Fill, memory: Any, workers: int, mode: int) -> None:
+        self.batch = batch
+        self.running: list[tuple[Part, Any]] = []
+        self.done: list[tuple[Part, tuple[int, int]]] = []
+        for piece in fill.pieces:
+            part, stride = piece.part, piece.part.stride
+            if not part.streamable and stride > part.run.size:
+                _kernel.zero(memory, piece.at, 0, (piece.stop - piece.start) * stride, 1)
+            chosen = mode if part.streamable else _kernel.PLAIN
+
+            def work(start: int, stop: int, piece: Piece = piece, mode: int = chosen) -> tuple[int, int]:
+                at = piece.at + (start - piece.start) * piece.part.stride
+                result: tuple[int, int] = piece.part.run.scatter(memory, at, piece.part.stride, start, stop, mode)
+                return result
+
+            if workers == 1:
+                self.done.append((part, work(piece.start, piece.stop)))
+            else:
+                begun = threads.begin_ranges(work, piece.start, piece.stop, workers)
+                self.running += [(part, future) for future in begun]
+
+    def finish(self) -> None:
+        """Wait for the threads; raise the first value that does not fit."""
+        self.settle()
+        for part, (record, leaf) in self.done:
+            if record >= 0:
+                raise fault(self.batch, part, record, leaf)
+
+    def settle(self) -> None:
+        while self.running:
+            part, future = self.running.pop(0)
+            self.done.append((part, future.result()))
+
+
+class Uploader:
+    """Packs batches straight into staging memory that the device copies from.
+
+    `device` is a wgpu device (or its queue). `chunk_size`, in bytes, and `chunks`, their number, bound the
+    staging memory; left out they suit the adapter. `threads` packs with so many threads, None chooses by
+    size. An uploader may be used from several threads: uploads take turns.
+
+    Every upload is submitted before `write` returns, so the queue's order is the order of the calls:
+    behind what you submitted before, ahead of what you submit later.
+
+    >>> import numpy as np, wgpu
+    >>> from gpustruct import vec3f
+    >>> from gpustruct.gpu import Uploader, read_buffer
+    >>> device = wgpu.utils.get_default_device()
+    >>> buffer = device.create_buffer(size=1600, usage=wgpu.BufferUsage.COPY_DST | wgpu.BufferUsage.COPY_SRC)
+    >>> Uploader(device).write(buffer, vec3f(np.ones((100, 3))))
+    >>> float(np.asarray(read_buffer(device, buffer, vec3f)).sum())
+    300.0
+    """
+
+    def __init__(
+        self, device: Any, *, chunk_size: int | None = None, chunks: int | None = None, threads: int | None = None
+    ) -> None:
+        self._device = devices.device_of(device, "Uploader")
+        size, count = CHUNKS.get(self._device.adapter.info.get("adapter_type", ""), DEFAULT_CHUNKS)
+        size = devices.whole("chunk_size", chunk_size, 256, 1 << 30, size, "Uploader")
+        count = devices.whole("chunks", chunks, 2, 256, count, "Uploader")
+        self._ring = Ring(self._device, round_up(LINE, size), count)
+        self._threads = None if threads is None else devices.whole("threads", threads, 1, 1024, 1, "Uploader")
+        self._lock = threading.RLock()
+        self._small = np.empty(SMALL_BYTES + LINE, np.uint8)
+        self._lent: list[Chunk] = []
+        self._mode = _kernel.STREAM
+
+    @classmethod
+    def of(cls, device: Any) -> Uploader:
+        """The uploader that `write_buffer` and every RecordBuffer of this device share.
+
+        >>> import wgpu
+        >>> device = wgpu.utils.get_default_device()
+        >>> Uploader.of(device) is Uploader.of(device)
+        True
+        """
+        device = devices.device_of(device, "Uploader.of")
+        # Kept on the device itself, so that it goes when the device goes.
+        held = vars(device)
+        return held.get("_gpustruct_uploader") or held.setdefault("_gpustruct_uploader", cls(device))
+
+    @property
+    def device(self) -> Any:
+        """The wgpu device that uploads go to."""
+        return self._device
+
+    @property
+    def staging_bytes(self) -> int:
+        """Bytes of staging memory held at the moment."""
+        return self._ring.made * self._ring.chunk_size + sum(chunk.size for chunk in self._lent)
+
+    def write(
+        self, buffer: Any, batch: Any, offset: int = 0, *, encoder: Any = None, progress: Progress | None = None
+    ) -> None:
+        """Pack a batch and copy its records into `buffer`, from byte `offset` on.
+
+        All values are checked before the first byte is copied: a buffer is never half-written. A copy is a
+        multiple of 4 bytes; where the records are not (an odd number of 2-byte or 6-byte ones), the bytes
+        beside them are read first and kept. With `encoder` the copies are recorded there, in staging memory
+        of their own that is held until `recall()`, to be called when you have submitted it. `progress` is
+        called with (records done, records in all) behind each chunk. Columns that are maps of files
+        (numpy.memmap) are let go behind the packing, so that they may be larger than memory.
+
+        Raises SourceError if a value does not fit; BindingError for what is no buffer of this device, lacks
+        COPY_DST, is mapped, destroyed or too small, if `offset` is no multiple of 4, or if the device is lost.
+        WebGPU §13.4 (buffer copies).
+
+        >>> import wgpu
+        >>> from gpustruct import u32
+        >>> device = wgpu.utils.get_default_device()
+        >>> buffer = device.create_buffer(size=16, usage=wgpu.BufferUsage.COPY_DST)
+        >>> uploader = Uploader(device)
+        >>> encoder = device.create_command_encoder()
+        >>> uploader.write(buffer, u32([1, 2, 3, 4]), encoder=encoder)
+        >>> device.queue.submit([encoder.finish()])
+        >>> uploader.recall()
+        """
+        bound = bound_of(batch, "write")
+        devices.check_buffer(self._device, buffer, "COPY_DST", "write")
+        offset = devices.check_offset(offset, "write")
+        devices.check_room(buffer, offset, bound.size, "write")
+        self.put(buffer, batch, spans_of(bound, offset), encoder=encoder, progress=progress)
+
+    def put(
+        self, buffer: Any, batch: Any, spans: Sequence[Span], *, encoder: Any = None, progress: Progress | None = None
+    ) -> None:
+        """`write` for ranges of a batch's records, each to its own place; the buffer has been checked.
+
+        >>> import wgpu
+        >>> from gpustruct import u32
+        >>> device = wgpu.utils.get_default_device()
+        >>> buffer = device.create_buffer(size=16, usage=wgpu.BufferUsage.COPY_DST)
+        >>> Uploader(device).put(buffer, u32([1]), [])
+        """
+        total = sum(span.size for span in spans)
+        if not total:
+            return
+        with self._lock:
+            try:
+                if encoder is not None:
+                    self._record(buffer, batch, spans, encoder)
+                elif total <= SMALL_BYTES and len(spans) <= SMALL_COPIES:
+                    self._write_small(buffer, batch, spans)
+                else:
+                    self._stream(buffer, batch, spans, total, progress)
+                    return
+            except wgpu.GPUError as error:
+                raise refused(error, "write") from None
+        if progress is not None:
+            records = sum(span.stop - span.start for span in spans)
+            progress(records, records)
+
+    def recall(self) -> None:
+        """Take back the staging memory of every `write(..., encoder=...)` whose encoder has been submitted.
+
+        >>> import wgpu
+        >>> Uploader(wgpu.utils.get_default_device()).recall()
+        """
+        with self._lock:
+            for chunk in self._lent:
+                # The device frees the memory when its copies are done.
+                chunk.buffer.destroy()
+            self._lent.clear()
+
+    def close(self) -> None:
+        """Give all staging memory back; the uploader makes new chunks if it is used again.
+
+        >>> import wgpu
+        >>> uploader = Uploader(wgpu.utils.get_default_device())
+        >>> uploader.close()
+        >>> uploader.staging_bytes
+        0
+        """
+        with self._lock:
+            self.recall()
+            self._ring.close()
+
+    def _write_small(self, buffer: Any, batch: Batch, spans: Sequence[Span]) -> None:
+        for fill in fills(spans, len(self._small)):
+            memory = self._small
+            _Packing(batch, fill, memory, 1, _kernel.PLAIN).finish()
+            self._keep_words(buffer, fill, memory)
+            for copy in fill.copies:
+                low, high = copy.source // 4 * 4, round_up(4, copy.source + copy.size)
+                self._device.queue.write_buffer(buffer, copy.target // 4 * 4, memory, low, high - low)
+
+    def _record(self, buffer: Any, batch: Batch, spans: Sequence[Span], encoder: Any) -> None:
+        (fill,) = fills(spans, sum(span.size + 2 * LINE for span in spans) + LINE)
+        if self._has_open_words(fill):
+            raise BindingError.of("encoder-words", stride=fill.pieces[0].part.stride)
+        chunk = Chunk(self._device, round_up(8, fill.size))
+        try:
+            workers = self._workers(fill.size)
+            packing = _Packing(batch, fill, chunk.open(fill.size), workers, self._mode)
+            packing.finish()
+        except BaseException:
+            chunk.buffer.destroy()
+            raise
+        chunk.close()
+        self._lent.append(chunk)
+        for copy in fill.copies:
+            encoder.copy_buffer_to_buffer(chunk.buffer, copy.source, buffer, copy.target, copy.size)
+
+    def _workers(self, total: int) -> int:
+        return threads.choose(total, 1, self._threads)
+
+    def _stream(self, buffer: Any, batch: Batch, spans: Sequence[Span], total: int, progress: Progress | None) -> None:
+        size = self._ring.chunk_size
+        # Fills of one size: the last is not a stub.
+        limit = min(size, round_up(4096, total // -(-total // (size - 4096)) + 4096)) if size > 8192 else size
+        work = list(fills(spans, limit))
+        workers = self._workers(total)
+        if len(work) > 1:
+            self._check(batch, spans, workers)
+        files = {id(part): streaming.file_columns(part) for part in {id(s.part): s.part for s in spans}.values()}
+        if total < streaming.LARGE_BYTES:
+            files.clear()
+        records, done = sum(span.stop - span.start for span in spans), 0
+        waiting: tuple[Fill, Chunk, _Packing] | None = None
+        try:
+            for fill in work:
+                chunk = self._ring.acquire(round_up(4, fill.size))
+                packing = _Packing(batch, fill, chunk.open(fill.size), workers, self._mode)
+                before, waiting = waiting, (fill, chunk, packing)
+                if before is not None:
+                    done += self._submit(buffer, *before, files)
+                    if progress is not None:
+                        progress(done, records)
+            assert waiting is not None
+            before, waiting = waiting, None
+            done += self._submit(buffer, *before, files)
+        finally:
+            if waiting is not None:
+                _, chunk, packing = waiting
+                packing.settle()
+                chunk.close(keep=True)
+                self._ring.give_back(chunk, submitted=False)
+        if progress is not None:
+            progress(done, records)
+
+    def _submit(self, buffer: Any, fill: Fill, chunk: Chunk, packing: _Packing, files: dict[int, Any]) -> int:
+        try:
+            packing.finish()
+            self._keep_words(buffer, fill, chunk.memory)
+        except BaseException:
+            chunk.close(keep=True)
+            self._ring.give_back(chunk, submitted=False)
+            raise
+        chunk.close()
+        try:
+            encoder = self._device.create_command_encoder()
+            for copy in fill.copies:
+                low, high = copy.source // 4 * 4, round_up(4, copy.source + copy.size)
+                encoder.copy_buffer_to_buffer(chunk.buffer, low, buffer, copy.target // 4 * 4, high - low)
+            self._device.queue.submit([encoder.finish()])
+        finally:
+            self._ring.give_back(chunk, submitted=True)
+        for piece in fill.pieces:
+            streaming.forget(files.get(id(piece.part), []), piece.start, piece.stop)
+        return sum(piece.stop - piece.start for piece in fill.pieces)
+
+    def _check(self, batch: Batch, spans: Sequence[Span], workers: int) -> None:
+        for span in spans:
+            if not may_fail(span.part):
+                continue
+
+            def work(start: int, stop: int, part: Part = span.part) -> tuple[int, int]:
+                result: tuple[int, int] = part.run.scatter(None, 0, part.stride, start, stop, _kernel.CHECK)
+                return result
+
+            if workers == 1 or span.size < threads.SPLIT_BYTES:
+                found = [work(span.start, span.stop)]
+            else:
+                found = [future.result() for future in threads.begin_ranges(work, span.start, span.stop, workers)]
+            for record, leaf in found:
+                if record >= 0:
+                    raise fault(batch, span.part, record, leaf)
+
+    @staticmethod
+    def _has_open_words(fill: Fill) -> bool:
+        return any(copy.target % 4 or (copy.target + copy.size) % 4 for copy in fill.copies)
+
+    def _keep_words(self, buffer: Any, fill: Fill, memory: Any) -> None:
+        """Put the buffer's own bytes where a copy must reach beyond its records to whole words."""
+        if not self._has_open_words(fill):
+            return
+        edges: list[tuple[int, int, int]] = []
+        for copy in fill.copies:
+            end = copy.target + copy.size
+            if copy.target % 4:
+                edges.append((copy.target // 4 * 4, 0, copy.source - 2))
+            if end % 4:
+                edges.append((end // 4 * 4, 2, copy.source + copy.size))
+        words = readback.read_words(self._device, buffer, [word for word, _, _ in edges])
+        for (_, half, at), word in zip(edges, words, strict=True):
+            memory[at : at + 2] = word[half : half + 2]
+
+
+def may_fail(part: Part) -> bool:
+    """Whether any value of the part's columns could be out of range for its member.
+
+    >>> from gpustruct import f32
+    >>> may_fail(bound_of(f32(np.zeros(3, np.float32))).parts[0]), may_fail(bound_of(f32(np.zeros(3))).parts[0])
+    (False, True)
+    """
+    return any(
+        not _always_fits(view.dtype, leaf.scalar)
+        for leaf, view in zip(part.columns.leaves, part.columns.views, strict=True)
+    )
+
+
+def _always_fits(dtype: np.dtype, scalar: str) -> bool:
+    kind, size = dtype.kind, dtype.itemsize
+    if kind == "b":
+        return True
+    if scalar == "u32":
+        return kind == "u" and size <= 4
+    if scalar == "i32":
+        return (kind == "i" and size <= 4) or (kind == "u" and size < 4)
+    if kind == "f":
+        return size <= (4 if scalar == "f32" else 2)
+    return scalar == "f32" or size == 1 or (kind == "i" and size == 2)
+
+
+def write_buffer(target: Any, buffer: Any, batch: Any, offset: int = 0) -> None:
+    """Pack a batch and write its records into a wgpu buffer, from byte `offset` on.
+
+    `target` is the device or its queue. The write takes its place in the queue's order, as wgpu's own
+    ``queue.write_buffer`` does: behind what was submitted before, ahead of what is submitted later. The
+    same as ``Uploader.of(device).write(buffer, batch, offset)``, errors included.
+
+    >>> import wgpu
+    >>> from gpustruct import vec3f
+    >>> from gpustruct.gpu import read_buffer, write_buffer
+    >>> device = wgpu.utils.get_default_device()
+    >>> buffer = device.create_buffer(size=32, usage=wgpu.BufferUsage.COPY_DST | wgpu.BufferUsage.COPY_SRC)
+    >>> write_buffer(device, buffer, vec3f([[1, 2, 3], [4, 5, 6]]))
+    >>> np.asarray(read_buffer(device, buffer, vec3f))[1]
+    array([4., 5., 6.], dtype=float32)
+    """
+    Uploader.of(devices.device_of(target, "write_buffer")).write(buffer, batch, offset)
