@@ -152,7 +152,11 @@ class Evaluator:
 
     def _components(self, type_: Type, values: list[Value], node: Call) -> Any:
         rows, columns, first = type_.rows, type_.columns, values[0]
-        if len(values) == 1 and (first.type.family, first.type.rows, first.type.columns) == (type_.family, rows, columns):
+        if len(values) == 1 and (first.type.family, first.type.rows, first.type.columns) == (
+            type_.family,
+            rows,
+            columns,
+        ):
             return _each(lambda part: operators.convert(part, first.type.scalar, type_.scalar), first.data)
         scalar = kinds.PLAIN[type_.scalar]
         flat: list[Any] = []
@@ -293,7 +297,11 @@ class Evaluator:
                 values = [left.data] if left.type.rows == 1 else left.data
                 if left.type.scalar in operators.INTEGERS and rows == left.type.rows:
                     scalar = left.type.scalar
-                    return _value(rows, scalar, [operators.shift(text, scalar, a, b) for a, (b,) in zip(values, pairs, strict=True)])
+                    return _value(
+                        rows,
+                        scalar,
+                        [operators.shift(text, scalar, a, b) for a, (b,) in zip(values, pairs, strict=True)],
+                    )
                 raise self.error("operator", offset, sign=text, types=_names([left, right]))
             scalar = self._scalar((left.type, right.type), offset)
             if not _has_operator(text, scalar, left.type, right.type):

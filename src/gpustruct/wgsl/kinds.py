@@ -67,7 +67,9 @@ def _boolean(rows: int) -> Type:
 
 # Every type without parameters, and the vectors of bool, by the short name where there is one.
 PLAIN = {name: _numeric(name) for name in PLAIN_TYPES} | {kind.name: kind for kind in map(_boolean, (1, 2, 3, 4))}
-PLAIN |= {name: Type(name, "abstract", None, f"{name} is no memory type", name) for name in (ABSTRACT_INT, ABSTRACT_FLOAT)}
+PLAIN |= {
+    name: Type(name, "abstract", None, f"{name} is no memory type", name) for name in (ABSTRACT_INT, ABSTRACT_FLOAT)
+}
 BOOL, I32, U32, F32 = PLAIN["bool"], PLAIN["i32"], PLAIN["u32"], PLAIN["f32"]
 INT, FLOAT = PLAIN[ABSTRACT_INT], PLAIN[ABSTRACT_FLOAT]
 _SUFFIX = {"f32": "f", "f16": "h", "i32": "i", "u32": "u"}
@@ -141,4 +143,6 @@ HANDLES = frozenset(
     ["sampler", "sampler_comparison", "texture_external", "texture_depth_cube"] + _TEXTURES + _STORAGE + _DEPTH
 )
 # What naga calls a type and the specification does not.
-NAGA_ONLY = frozenset(["f64", "i64", "u64", "vec2d", "vec3d", "vec4d", "binding_array", "acceleration_structure", "ray_query"])
+NAGA_ONLY = frozenset(
+    ["f64", "i64", "u64", "vec2d", "vec3d", "vec4d", "binding_array", "acceleration_structure", "ray_query"]
+)

@@ -145,8 +145,7 @@ def _sign(value: Any) -> Any:
 FLOAT_FUNCTIONS: dict[str, tuple[int, Callable[..., float]]] = {
     **{
         name: (1, getattr(math, name))
-        for name in "sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp exp2 log log2 radians degrees"
-        .split()
+        for name in "sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp exp2 log log2 radians degrees".split()
     },
     "inverseSqrt": (1, lambda x: 1 / math.sqrt(x)),
     "floor": (1, lambda x: float(math.floor(x))),
@@ -182,7 +181,9 @@ def call(function: Callable[..., Any], scalar: str, values: list[Any]) -> Number
 
 
 _INTEGER = re.compile(r"(0[xX][0-9a-fA-F]+|0|[1-9][0-9]*)([iu]?)")
-_FLOAT = re.compile(r"((?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+)([fh]?)|(0|[1-9][0-9]*)([fh])")
+_FLOAT = re.compile(
+    r"((?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+)([fh]?)|(0|[1-9][0-9]*)([fh])"
+)
 _HEX_FLOAT = re.compile(
     r"(0[xX](?:[0-9a-fA-F]+\.[0-9a-fA-F]*|\.[0-9a-fA-F]+)(?:[pP][+-]?[0-9]+(?=[fh]?$)|$)|0[xX][0-9a-fA-F]+[pP][+-]?[0-9]+)([fh]?)"
 )

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import re
 import warnings
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..errors import BackendWarning, WgslError
-from . import backends, kinds, variables
+from . import backends, variables
 from .constants import Value
 from .declarations import Resolver
 from .module import EntryPoint, Module, Skipped, Variable
 from .source import Source, short
 from .syntax import Declaration, tree
 from .templates import Templates
-from .tokens import next_start, piece_from
+from .tokens import Piece, next_start, piece_from
 
 # Where reading goes on behind a declaration whose braces do not balance.
-_RESUME = re.compile(r"(?m)^(?:@[^\n{}]*\n)*(?:@[^\n{}]* )?(?:fn|struct|alias|override|const|var)\b")
+_RESUME = re.compile(r"(?m)^(?:@[^\n{}]{0,200}\n){0,8}(?:fn\b|struct\b|alias\b|override\b|var<)")
+MOST_DECLARATIONS = 20_000
+MOST_SKIPPED = 10_000
 _DIRECTIVES = ("enable", "requires", "diagnostic")
 
 
@@ -68,55 +71,64 @@ class _Reader:
     # Text to declarations.
 
     def _declarations(self) -> Iterator[Declaration]:
-        source, templates = self.source, Templates(self.source)
+        source = self.source
+        templates = Templates(source, MOST_DECLARATIONS if self.skip else 1)
         if templates.marks and not self.skip:
             mark = templates.marks[0]
             raise source.error("preprocessor", mark.start, mark=f"`{short(mark.text, 60)}`")
         if templates.marks:
             source.text = templates.blanked(source.text)
             self.skipped += (
-                Skipped(source.line_at(mark.start), mark.text, "it is no WGSL") for mark in templates.marks if not mark.is_value
+                Skipped(source.line_at(mark.start), mark.text, "it is no WGSL")
+                for mark in templates.marks
+                if not mark.is_value
             )
-        offset, late = next_start(source, 0), False
+        bounds = [found.start() for found in _RESUME.finditer(source.text)] if self.skip else []
+        offset, late, count = next_start(source, 0), False, 0
         while offset < len(source.text):
+            count += 1
+            if count > MOST_DECLARATIONS:
+                raise source.error("declarations", offset, most=MOST_DECLARATIONS)
             try:
-                piece = piece_from(source, offset)
+                piece = piece_from(source, offset, bounds)
             except WgslError as error:
-                offset = self._resumed(error, offset)
+                self._skip(error, source.shown[offset : offset + 60].split("\n")[0])
+                following = bisect_right(bounds, offset)
+                offset = bounds[following] if following < len(bounds) else len(source.text)
                 continue
             try:
-                declaration = tree(source, piece)
-                self._check_whole(declaration, templates, piece.start, piece.end, piece.brace)
+                declaration = self._whole(piece, templates)
                 if declaration.kind in _DIRECTIVES:
                     self._directive(declaration, late)
-                elif declaration.kind != "empty":
+                else:
                     late = True
                     if declaration.name:
                         self.resolver.declare(declaration)
                     yield declaration
             except WgslError as error:
-                self._skip(error, source.text[offset : offset + 60].split("\n")[0])
-            after = _RESUME.search(source.text, piece.brace, piece.end) if self.skip and piece.brace >= 0 else None
-            offset = next_start(source, after.start() if after else piece.end)
+                self._skip(error, source.shown[offset : offset + 60].split("\n")[0])
+            offset = next_start(source, piece.end)
 
-    def _check_whole(self, declaration: Declaration, templates: Templates, start: int, end: int, brace: int) -> None:
-        if templates.marks:
-            reason = templates.reason(start, brace if declaration.kind == "fn" else end)
-            if reason:
-                raise self.source.error("not-whole", start, reason=reason)
-
-    def _resumed(self, error: WgslError, offset: int) -> int:
-        self._skip(error, self.source.text[offset : offset + 60].split("\n")[0])
-        after = _RESUME.search(self.source.text, offset + 1)
-        while after and after.start() <= offset:
-            after = _RESUME.search(self.source.text, after.end())
-        return after.start() if after else len(self.source.text)
+    def _whole(self, piece: Piece, templates: Templates) -> Declaration:
+        try:
+            declaration = tree(self.source, piece)
+        except WgslError:
+            if reason := templates.reason(piece.start, piece.end):
+                raise self.source.error("not-whole", piece.start, reason=reason) from None
+            raise
+        # What a template does inside a function's body changes no declaration.
+        reason = templates.reason(piece.start, piece.brace if declaration.kind == "fn" else piece.end)
+        if reason:
+            raise self.source.error("not-whole", piece.start, reason=reason)
+        return declaration
 
     def _skip(self, error: WgslError, what: str) -> None:
         if not self.skip:
             raise error
         reason = str(error).split("\n")[0]
         self.skipped.append(Skipped(error.line, short(what.strip(), 60), reason))
+        if len(self.skipped) > MOST_SKIPPED:
+            raise self.source.error("skipped", 0, most=MOST_SKIPPED) from error
 
     def _directive(self, declaration: Declaration, late: bool) -> None:
         source, keyword = self.source, declaration.kind
@@ -130,7 +142,9 @@ class _Reader:
             if word.text not in allowed:
                 backend = {"wgpu": "naga", "chrom": "Tint"}.get(word.text.split("_")[0][:5].rstrip("_"))
                 if backend:
-                    self.resolver.warn(BackendWarning.of("naga-extension", backend=backend, name=word.text, where=where))
+                    self.resolver.warn(
+                        BackendWarning.of("naga-extension", backend=backend, name=word.text, where=where)
+                    )
                 raise source.error("extension-unknown", word.offset, keyword=keyword, name=word.text)
             if keyword == "enable":
                 self.enabled.append(word.text)
@@ -156,6 +170,7 @@ class _Reader:
             required=tuple(dict.fromkeys(self.required)),
             skipped=tuple(sorted(self.skipped, key=lambda part: part.line)),
         )
+        known: dict[tuple[int, int], Any] = {}
         for declaration in declarations:
             kind, name = declaration.kind, declaration.name
             if name in resolver.failed or kind == "const_assert":
@@ -167,7 +182,7 @@ class _Reader:
                 else:
                     (module.structs if kind == "struct" else module.aliases)[name] = type_.cls
             elif kind == "const" and name in resolver.values:
-                module.constants[name] = plain(resolver.values[name])
+                module.constants[name] = _plain(resolver.values[name], known)
             elif kind == "const":
                 module.unavailable[name] = resolver.unknown[name]
             elif kind == "override":
@@ -180,20 +195,23 @@ class _Reader:
         return module
 
 
-def plain(value: Value) -> Any:
-    """A constant as Python data: numbers, tuples, dictionaries."""
+def _plain(value: Value, known: dict[tuple[int, int], Any]) -> Any:
+    """A constant as Python data: numbers, tuples, dictionaries. Parts that constants share stay shared."""
     type_, data = value
-    if type_.family == "struct":
-        return {name: plain(Value(kind, part)) for (name, kind), part in zip(type_.members, data, strict=True)}
-    if type_.element is not None and type_.element.family in ("struct", "array"):
-        return tuple(plain(Value(type_.element, part)) for part in data)
-    return data
+    key = (id(type_), id(data))
+    if key not in known:
+        parts: Any = data
+        if type_.family == "struct":
+            parts = {
+                name: _plain(Value(kind, part), known) for (name, kind), part in zip(type_.members, data, strict=True)
+            }
+        elif type_.element is not None and type_.element.family in ("struct", "array"):
+            parts = tuple(_plain(Value(type_.element, part), known) for part in data)
+        known[key] = parts
+    return known[key]
 
 
 def warn(found: list[BackendWarning], stacklevel: int) -> None:
     """Issue each of `found`, once."""
     for warning in {str(warning): warning for warning in found}.values():
         warnings.warn(warning, stacklevel=stacklevel + 1)
-
-
-__all__ = ["kinds", "plain", "read", "warn"]

@@ -16,10 +16,13 @@ _WINDOW = 100
 
 
 class Source:
-    """A WGSL text. `offset` means a character of `text`, counted from 0."""
+    """A WGSL text. `offset` means a character of `text`, counted from 0.
+
+    `text` is what is read; where parts of it were blanked, `shown` is what the author wrote.
+    """
 
     def __init__(self, text: str) -> None:
-        self.text = text
+        self.text = self.shown = text
         self._starts: list[int] = []
 
     def place(self, offset: int) -> tuple[int, int]:
@@ -37,12 +40,12 @@ class Source:
         """The line at `offset` and a caret under it; a window of the line, if it is long."""
         line, column = self.place(offset)
         start = self._starts[line - 1]
-        following = _LINE.search(self.text, start)
-        text = self.text[start : following.start() if following else len(self.text)]
         first = max(0, column - 1 - _WINDOW // 2)
-        window = text[first : first + _WINDOW]
+        end = start + first + _WINDOW
+        following = _LINE.search(self.text, start + first, end)
+        window = self.shown[start + first : following.start() if following else end]
         lead = "..." if first else ""
-        trail = "..." if first + _WINDOW < len(text) else ""
+        trail = "..." if following is None and end < len(self.text) else ""
         shown = "".join(character if character.isprintable() else " " for character in window)
         margin = f"  {line} | "
         return f"{margin}{lead}{shown}{trail}\n{'|'.rjust(len(margin) - 1)} {' ' * (len(lead) + column - 1 - first)}^"

@@ -189,9 +189,6 @@ class _Tree:
     def space(self, parts: list[Any]) -> dict[str, Any]:
         return {"words": tuple(parts)}
 
-    def empty(self, parts: list[Any]) -> Declaration:
-        return Declaration("empty", 0)
-
     def directive(self, parts: list[Any]) -> Declaration:
         return Declaration(parts[0].text, parts[0].offset, words=tuple(parts[1:]))
 

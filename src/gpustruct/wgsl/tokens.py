@@ -6,12 +6,16 @@ WGSL §3.2 (blankspace), §3.3 (comments), §3.5 (literals), §3.9 (template lis
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from .source import BLANK, LINE_BREAK, Source
 
 MAX_NESTING = 127
+MOST_TOKENS = 200_000
+# What stands for a template's `{{ value }}` (see templates): no WGSL, so that whatever holds it is refused.
+PLACEHOLDER = "\x01"
 
 _LINE_COMMENT = f"//[^{LINE_BREAK}]*"
 _OTHER = r"\x80-\x84\x86-\u200d\u2010-\u2027\u202a-\U0010ffff"
@@ -22,7 +26,7 @@ _TOKEN = re.compile(
     r"|(?P<sign>->|<<=|<<|<=|&&|\|\||==|!=|\+\+|--|[-+*/%&|^~!<>=(){}\[\],;:.@])"
 )
 _COMMENT_MARK = re.compile(r"/\*|\*/")
-_BETWEEN = re.compile(f"(?:[{BLANK}]+|{_LINE_COMMENT})*")
+_BETWEEN = re.compile(f"(?:[{BLANK};]+|{_LINE_COMMENT})*")
 _STOP = re.compile(rf"[{{}};]|{_LINE_COMMENT}|/\*")
 
 KEYWORDS = {
@@ -79,7 +83,7 @@ def end_of_comment(source: Source, start: int) -> int:
 
 
 def next_start(source: Source, offset: int) -> int:
-    """The first character from `offset` on that is neither blank nor comment."""
+    """Where the next declaration starts: behind blanks, comments and semicolons that end nothing."""
     while True:
         found = _BETWEEN.match(source.text, offset)
         offset = found.end() if found else offset
@@ -88,10 +92,14 @@ def next_start(source: Source, offset: int) -> int:
         offset = end_of_comment(source, offset)
 
 
-def piece_from(source: Source, start: int) -> Piece:
-    """The declaration that begins at `start`: up to its semicolon or its closing brace."""
+def piece_from(source: Source, start: int, bounds: Sequence[int] = ()) -> Piece:
+    """The declaration that begins at `start`: up to its semicolon or its closing brace.
+
+    `bounds` are offsets, in order, that no braces may reach across.
+    """
     text, offset, depth, brace = source.text, start, 0, -1
-    while found := _STOP.search(text, offset):
+    end = len(text)
+    while found := _STOP.search(text, offset, end):
         offset = found.end()
         sign = found[0]
         if sign == "/*":
@@ -99,7 +107,10 @@ def piece_from(source: Source, start: int) -> Piece:
         elif sign == ";" and depth == 0:
             return Piece(start, offset, brace)
         elif sign == "{":
-            brace = found.start() if brace < 0 else brace
+            if brace < 0:
+                brace = found.start()
+                bound = bisect_right(bounds, brace)
+                end = bounds[bound] if bound < len(bounds) else end
             depth += 1
         elif sign == "}":
             depth -= 1
@@ -107,7 +118,7 @@ def piece_from(source: Source, start: int) -> Piece:
                 return Piece(start, offset, brace)
     if depth:
         raise source.error("brace-open", brace)
-    return Piece(start, len(text), brace)
+    return Piece(start, end, brace)
 
 
 class Token(NamedTuple):
@@ -133,10 +144,12 @@ def tokens(source: Source, piece: Piece) -> list[Token]:
 
 def _raw_tokens(source: Source, piece: Piece) -> Iterator[list[str | int]]:
     text, offset, end = source.text, piece.start, piece.end
-    match, function = _TOKEN.match, 0
+    match, function, count = _TOKEN.match, 0, 0
     while offset < end:
         found = match(text, offset, end)
         if found is None:
+            if text[offset] == PLACEHOLDER:
+                raise source.error("placeholder", offset)
             raise source.error("character", offset, character=repr(text[offset]))
         group, start, offset = found.lastgroup, offset, found.end()
         if group == "comment":
@@ -151,6 +164,9 @@ def _raw_tokens(source: Source, piece: Piece) -> Iterator[list[str | int]]:
             if function == 2 and word == "(" and piece.brace >= 0:
                 yield ["BODY", "", start]
                 return
+            count += 1
+            if count > MOST_TOKENS:
+                raise source.error("declaration-tokens", piece.start, most=MOST_TOKENS)
             function = 1 if kind == "FN" else 2 * (function == 1 and kind == "NAME")
             yield [kind, word, start]
 

@@ -11,7 +11,6 @@ from .kinds import Type
 from .syntax import Name
 
 
-
 def predeclared(scope: Any, name: Name) -> Type:
     """The type that `name` means where the module declares no such name."""
     text, arguments = name.text, name.arguments

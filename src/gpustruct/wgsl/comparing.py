@@ -1,0 +1,167 @@
+"""check: a Python class, a numpy dtype or a ctypes Structure beside the struct in the shader."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import table
+from ..errors import WgslError
+from ..layout import Layout
+from ..types import Struct
+from .module import Module
+from .parsing import parse
+
+_SCALARS = {np.dtype(code): name for code, name in (("<f4", "f32"), ("<f2", "f16"), ("<i4", "i32"), ("<u4", "u32"))}
+
+
+class Row(NamedTuple):
+    """One member as one side has it; `stride` is "" where nothing repeats."""
+
+    name: str
+    type: str
+    offset: int
+    size: int
+    stride: int | str = ""
+
+
+def check(T: Any, text: str | Module, *, name: str | None = None, skip: bool = False) -> Any:
+    """Make sure that `T` and the struct in the shader have the same memory, member by member.
+
+    `T` is a gpustruct class, a structured numpy dtype, or a ctypes Structure class. `text` is the shader, or
+    the Module that `parse` made of it; `skip` is parse's. `name` is the struct's name in the shader: by
+    default the class's own, or the only struct of the text. Name, type, offset, size and stride are compared;
+    a numpy (3, 4) of float32 is a mat3x3f, its fourth column being the padding.
+
+    Returns the shader's class, to pack with. Raises WgslError with both sides of every difference (rule
+    ``"check-differs"``), or for a text that is no WGSL. WGSL §14.4.
+
+    >>> from gpustruct import Struct, vec3f, f32, wgsl, WgslError
+    >>> class Light(Struct):
+    ...     position: vec3f
+    ...     intensity: f32
+    >>> wgsl.check(Light, "struct Light { position: vec3f, intensity: f32 }")
+    Light
+    >>> try:
+    ...     wgsl.check(Light, "struct Light { intensity: f32, position: vec3f }")
+    ... except WgslError as error:
+    ...     print(error)
+    Light must be the same on both sides (current: 2 differences) - at check(Light, ...); change one side
+    side    member     type   offset  size  stride
+    Python  intensity  f32        12     4
+    shader  intensity  f32         0     4
+    Python  position   vec3f       0    12
+    shader  position   vec3f      16    12
+    Python  Light                  0    16      16
+    shader  Light                  0    32      32
+    """
+    module = text if isinstance(text, Module) else parse(text, skip=skip)
+    layout, dtype = _sides(T)
+    wanted = name or (T.__name__ if isinstance(T, type) else None)
+    if wanted is None and len(module.structs) == 1:
+        wanted = next(iter(module.structs))
+    if wanted not in module.structs:
+        known = ", ".join(module.structs) or "none"
+        reason = module.unavailable.get(wanted or "", "")
+        raise WgslError.of("check-name", name=wanted, known=f"{known}{reason and '; '}{reason}")
+    found = module.structs[wanted]
+    theirs = list(_layout_rows(found.__layout__, found.__name__, attributes=layout is not None))
+    if layout is not None:
+        ours = list(_layout_rows(layout, found.__name__, attributes=True))
+    else:
+        ours = list(_dtype_rows(dtype, found.__layout__, found.__name__))
+    _compare(wanted, ours, theirs)
+    return found
+
+
+def _sides(T: Any) -> tuple[Layout | None, np.dtype[Any]]:
+    if isinstance(T, type) and issubclass(T, Struct) and hasattr(T, "__layout__"):
+        return T.__layout__, np.dtype(np.void)
+    if isinstance(T, type) and issubclass(T, ctypes.Structure):
+        try:
+            T = np.dtype(T)
+        except Exception as error:
+            raise WgslError.of("check-type", current=f"{T.__name__}: {error}") from None
+    if isinstance(T, np.dtype) and T.fields:
+        return None, T
+    raise WgslError.of("check-type", current=getattr(T, "__name__", None) or repr(T)[:80])
+
+
+def _compare(name: str, ours: list[Row], theirs: list[Row]) -> None:
+    here, there = ({row.name: row for row in rows} for rows in (ours, theirs))
+    names = [row.name for row in theirs] + [row.name for row in ours if row.name not in there]
+    cells: list[tuple[str, ...]] = []
+    for member in names:
+        if here.get(member) != there.get(member):
+            for side, rows in (("Python", here), ("shader", there)):
+                row = rows.get(member)
+                facts = ("(missing)", "", "", "") if row is None else map(str, row[1:])
+                cells.append((side, member, *facts))
+    if cells:
+        text = table.text(("side", "member", "type", "offset", "size", "stride"), cells, (False,) * 3 + (True,) * 3)
+        raise WgslError.of("check-differs", name=name, count=len(cells) // 2, table=text)
+
+
+def _layout_rows(layout: Layout, name: str, *, attributes: bool) -> Iterator[Row]:
+    yield from _member_rows(layout, "", 0, attributes)
+    yield Row(name, "", 0, layout.size, layout.stride)
+
+
+def _member_rows(layout: Layout, prefix: str, base: int, attributes: bool) -> Iterator[Row]:
+    for member in layout.fields:
+        inner, name = member.layout, f"{prefix}{member.name}"
+        size = member.size if attributes else inner.size
+        yield Row(name, inner.name, base + member.offset, size, _stride(inner))
+        if inner.core.kind == "struct":
+            yield from _member_rows(inner.core, f"{name}{_first(inner)}.", base + member.offset, attributes)
+
+
+def _stride(layout: Layout) -> int | str:
+    if layout.kind == "matrix":
+        return layout.size // layout.columns
+    return layout.stride if layout.kind == "array" else ""
+
+
+def _first(layout: Layout) -> str:
+    return "" if layout.element is None else "[0]" + _first(layout.element)
+
+
+def _dtype_rows(dtype: np.dtype[Any], layout: Layout, name: str) -> Iterator[Row]:
+    yield from _field_rows(dtype, layout, "", 0)
+    # A record of a dtype is as long as its stride; so is a WGSL struct.
+    yield Row(name, "", 0, dtype.itemsize, dtype.itemsize)
+
+
+def _field_rows(dtype: np.dtype[Any], layout: Layout | None, prefix: str, base: int) -> Iterator[Row]:
+    members = {member.name: member.layout for member in layout.fields} if layout else {}
+    for field, (inner, offset, *_) in (dtype.fields or {}).items():
+        wanted, name, core = members.get(field), f"{prefix}{field}", inner.base
+        stride: int | str = inner.itemsize // inner.shape[0] if inner.shape and inner.shape[0] else ""
+        fits = wanted is not None and _fits(inner, wanted)
+        if wanted is not None and (_stride(wanted) == "" or (fits and wanted.kind == "matrix" and inner.ndim == 1)):
+            stride = _stride(wanted)
+        type_ = wanted.name if wanted is not None and fits else str(inner)
+        yield Row(name, type_, base + offset, inner.itemsize, stride)
+        if core.fields:
+            struct = wanted.core if wanted is not None and wanted.core.kind == "struct" else None
+            yield from _field_rows(core, struct, f"{name}{'[0]' * inner.ndim}.", base + offset)
+
+
+def _fits(dtype: np.dtype[Any], layout: Layout) -> bool:
+    """Whether `dtype` names the same scalars in the same shape; offsets and strides are compared elsewhere."""
+    counts: list[int] = []
+    inner = layout
+    while inner.element is not None:
+        counts.append(inner.count or 0)
+        inner = inner.element
+    if inner.kind == "struct":
+        return bool(dtype.base.fields) and dtype.shape == tuple(counts)
+    if _SCALARS.get(dtype.base) != inner.scalar:
+        return False
+    own = [[]] if inner.kind in ("scalar", "atomic") else [[inner.rows], [-(-inner.rows // 2) * 2]]
+    if inner.kind == "matrix":
+        own = [[inner.columns, *rows] for rows in own] + [[inner.size // dtype.base.itemsize]]
+    return any(dtype.shape == (*counts, *shape) for shape in own)

@@ -1,0 +1,49 @@
+"""parse: a shader's text to a Module. lark is loaded by the first call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..errors import WgslError
+from .module import Module
+
+
+def parse(
+    text: str,
+    *,
+    skip: bool = False,
+    overrides: Mapping[str | int, int | float | bool] | None = None,
+    standard_layout: bool = False,
+) -> Module:
+    """What the shader `text` declares; its structs are gpustruct classes that pack like handwritten ones.
+
+    The specification decides what is accepted; function bodies are not looked into. `overrides` gives
+    values to override constants, by name or by @id. `standard_layout=True` is for devices that have the
+    language feature ``uniform_buffer_standard_layout``; ``requires`` in the text means the same.
+
+    `skip=True` takes the declarations that stand on their own and lists the others in
+    ``Module.skipped``, with the reason: for templates, for text that a preprocessor completes.
+
+    Raises WgslError, with line and column, for text that breaks a rule. Warns with BackendWarning where
+    naga or Tint differ from the specification. WGSL §3 to §14.
+
+    >>> from gpustruct import wgsl, layout_of
+    >>> module = wgsl.parse('''
+    ... struct Particle { position: vec3f, life: f32 }
+    ... @group(0) @binding(1) var<storage, read_write> particles: array<Particle>;
+    ... ''')
+    >>> module.structs["Particle"].life.offset
+    12
+    >>> particles = module.bindings["particles"]
+    >>> particles.binding, particles.access, particles.type, particles.min_binding_size
+    (1, 'read_write', array[Particle], 16)
+    """
+    if not isinstance(text, str):
+        raise WgslError.of("text-type", type=type(text).__name__)
+    from . import reading  # loads lark
+
+    found, differences = reading.read(text, skip=skip, overrides=overrides or {}, standard_layout=standard_layout)
+    reading.warn(differences, stacklevel=2)
+    if isinstance(found, WgslError):
+        raise found
+    return found
