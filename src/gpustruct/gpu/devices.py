@@ -105,15 +105,6 @@ def check_features(device: Any, layout: Layout) -> None:
         raise BindingError.of("device-feature", feature=F16, where=layout.name)
 
 
-def check_binding(device: Any, size: int, where: str) -> None:
-    """BindingError where a storage binding of `size` bytes exceeds the device's limit."""
-    most = device.limits["max-storage-buffer-binding-size"]
-    if size > most:
-        allowed = device.adapter.limits["max-storage-buffer-binding-size"]
-        facts = {"current": size, "most": most, "allowed": allowed, "where": where}
-        raise BindingError.of("limit", limit="max-storage-buffer-binding-size", **facts)
-
-
 def whole(name: str, value: Any, least: int, most: int, default: int, where: str) -> int:
     """`value` as an int from `least` to `most`, `default` for None; BindingError otherwise."""
     if value is None:
@@ -127,3 +118,48 @@ def whole(name: str, value: Any, least: int, most: int, default: int, where: str
             "whole", name=name, least=least, most=most, current=value, where=f"{where}(..., {name}=...)"
         )
     return number
+
+
+def check_limit(device: Any, limit: str, value: int, where: str) -> None:
+    """BindingError where `value` exceeds a limit of the device: what to request, and what the adapter allows."""
+    most = device.limits[limit]
+    if value > most:
+        facts = {"current": value, "most": most, "allowed": device.adapter.limits[limit], "where": where}
+        raise BindingError.of("limit", limit=limit, **facts)
+
+
+def usage_flags(usage: Any, function: str) -> int:
+    """wgpu buffer usage as a number, from a number or from text such as "STORAGE | VERTEX"."""
+    try:
+        if isinstance(usage, str):
+            flags = 0
+            for name in usage.replace("|", " ").split():
+                flags |= int(getattr(wgpu.BufferUsage, name))
+        else:
+            flags = operator.index(usage)
+    except (AttributeError, TypeError):
+        raise BindingError.of("usage-value", current=repr(usage), function=function) from None
+    if flags & (wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.MAP_WRITE) or not 0 < flags < 1 << 12:
+        raise BindingError.of("usage-value", current=usage_text(flags), function=function)
+    return flags
+
+
+def element_of(T: Any) -> Any:
+    """The type of one counted record: the element of a runtime-sized array that `T` is or ends in, or `T`."""
+    layout: Layout = T.__layout__
+    if layout.is_runtime_array:
+        return T.__element__
+    if layout.tail is not None:
+        return T.__members__[layout.tail.name].type.__element__
+    return T
+
+
+def dispatch(device: Any, groups: int) -> tuple[int, int, int]:
+    """Workgroups in as few dimensions as the device's limit allows, x first."""
+    most = device.limits["max-compute-workgroups-per-dimension"]
+    if groups <= most:
+        return groups, 1, 1
+    rows = -(-groups // most)
+    if rows > most:
+        raise BindingError.of("dispatch", groups=groups, most=most * most)
+    return -(-groups // rows), rows, 1

@@ -251,7 +251,7 @@ def verify(T: Any, device: Any = None) -> Report:
     if runtime or layout.record_stride <= device.limits["max-storage-buffer-binding-size"] // RECORDS:
         records = next(n for n in itertools.count(RECORDS) if layout.representable(n))
     data_size = layout.binding_size(records)
-    devices.check_binding(device, data_size, layout.name)
+    devices.check_limit(device, "max-storage-buffer-binding-size", data_size, layout.name)
     walk = _walked(layout, records)
     uniform = None
     if not layout.uniform_faults() and layout.size <= device.limits["max-uniform-buffer-binding-size"]:

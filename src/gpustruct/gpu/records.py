@@ -1,0 +1,487 @@
+"""RecordBuffer: a wgpu buffer of records of one type, with its exact sizes."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import wgpu
+
+from .. import batches
+from ..batches import Batch
+from ..errors import BindingError, SourceError
+from ..layout import Layout, round_up
+from ..packing import Bound, bound_of
+from ..types import layout_of
+from ..unpacking import drained_of
+from . import devices
+from .fills import Span
+from .places import Placement, placement
+from .placing import MANY_RUNS, Placer
+from .readback import Reader, Reading, blank
+from .staging import refused
+from .upload import Progress, Uploader
+
+USAGE = wgpu.BufferUsage.STORAGE
+COPIES = wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
+DISPATCH_LIMIT = "max-compute-workgroups-per-dimension"
+
+
+class RecordBuffer:
+    """A wgpu buffer of records of one type: as many as `capacity` fit, `count` are in use.
+
+    `device` is a wgpu device or its queue; `T` any type. For a type that ends in a runtime-sized array the
+    records are the elements of that array, and a batch of the element type writes them alone. `usage` is
+    wgpu's, COPY_SRC and COPY_DST are added. With `dynamic_offsets` the records lie as far apart as the
+    device's dynamic offsets must, see `offsets`. `uploader` is the one that the device's buffers share,
+    unless you pass your own.
+
+    Writes and reads take their place in the queue's order, as they are called. All sizes are in records
+    unless they are named bytes. Raises LayoutError for a type that `usage` forbids; BindingError where the
+    device's limits are too low. WebGPU §5.1 (GPUBuffer).
+
+    >>> import numpy as np, wgpu
+    >>> from gpustruct import Struct, vec3f, f32
+    >>> from gpustruct.gpu import RecordBuffer
+    >>> class Particle(Struct):
+    ...     position: vec3f
+    ...     life: f32
+    >>> particles = RecordBuffer(wgpu.utils.get_default_device(), Particle, capacity=1000)
+    >>> particles.write(Particle(position=np.ones((10, 3)), life=2.0))
+    >>> particles.binding()["size"], particles.read(4, 6).life
+    (160, array([2., 2.], dtype=float32))
+    """
+
+    def __init__(
+        self,
+        device: Any,
+        T: Any,
+        capacity: int,
+        *,
+        usage: Any = USAGE,
+        dynamic_offsets: bool = False,
+        uploader: Uploader | None = None,
+        label: str = "",
+    ) -> None:
+        self._device = devices.device_of(device, "RecordBuffer")
+        layout: Layout = layout_of(T)
+        if not isinstance(T, type):
+            raise SourceError.of("batch-type", function="RecordBuffer", current=type(T).__name__)
+        self._type, self._layout, self._label = T, layout, label
+        self._element = devices.element_of(T)
+        self._usage = devices.usage_flags(usage, "RecordBuffer")
+        if self._usage & wgpu.BufferUsage.UNIFORM:
+            layout.check_uniform()
+        self._dynamic = bool(dynamic_offsets)
+        self._stride, self._base = layout.array_stride, layout.header
+        if self._dynamic:
+            if layout.is_runtime_sized:
+                raise BindingError.of("dynamic-runtime", type=layout.name)
+            self._stride = round_up(self._alignment(), self._stride)
+        self._capacity = devices.whole("capacity", capacity, 1, 1 << 40, 1, "RecordBuffer")
+        self._uploader = Uploader.of(self._device) if uploader is None else uploader
+        if self._uploader.device is not self._device:
+            raise BindingError.of("buffer-foreign", function="RecordBuffer")
+        self._lock = threading.RLock()
+        self._count = 0
+        self._buffer = self._create(self._capacity)
+        self._placer: Placer | None = None
+
+    # What it is.
+
+    @property
+    def buffer(self) -> Any:
+        """The wgpu buffer itself; `resize` makes a new one."""
+        return self._buffer
+
+    @property
+    def device(self) -> Any:
+        """The wgpu device that the buffer is on."""
+        return self._device
+
+    @property
+    def type(self) -> Any:
+        """The gpustruct type of the buffer."""
+        return self._type
+
+    @property
+    def capacity(self) -> int:
+        """Records that the buffer has room for."""
+        return self._capacity
+
+    @property
+    def count(self) -> int:
+        """Records in use: up to the last that was written since the buffer was made or cleared."""
+        return self._count
+
+    @property
+    def stride(self) -> int:
+        """Bytes from one record to the next."""
+        return self._stride
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        name = self._type.__name__
+        return f"<RecordBuffer of {name}: {self._count} of {self._capacity} records, {self._stride} bytes each>"
+
+    def _alignment(self) -> int:
+        kind = "uniform" if self._usage & wgpu.BufferUsage.UNIFORM else "storage"
+        return self._device.limits[f"min-{kind}-buffer-offset-alignment"]
+
+    def _binding_limit(self) -> str:
+        kind = "uniform" if self._usage & wgpu.BufferUsage.UNIFORM else "storage"
+        return f"max-{kind}-buffer-binding-size"
+
+    def _create(self, capacity: int) -> Any:
+        # A binding has a smallest size: a buffer of few records is larger than they are.
+        size = round_up(4, max(self._base + capacity * self._stride, self._layout.size))
+        devices.check_limit(self._device, "max-buffer-size", size, f"RecordBuffer({self._layout.name})")
+        try:
+            return self._device.create_buffer(label=self._label, size=size, usage=self._usage | COPIES)
+        except wgpu.GPUError as error:
+            raise refused(error, "RecordBuffer") from None
+
+    # Up.
+
+    def write(
+        self,
+        batch: Any,
+        *,
+        start: int | None = None,
+        where: Any = None,
+        encoder: Any = None,
+        progress: Progress | None = None,
+    ) -> None:
+        """Write a batch's records: all of the buffer's, or from record `start` on, or those that `where` names.
+
+        Without `start` and `where` the batch becomes the buffer's content: `count` is its number of records.
+        `where` is a mask, a slice, or indices of records. A batch as long as a mask gives each chosen record
+        the value at its own index; otherwise the batch has one record for each one chosen, in order, and of
+        indices that repeat the last wins. A single record (0-d) goes to every place that `where` names.
+        `count` grows where records behind it are written; records in between are as they were, or zero.
+        `encoder` and `progress` are those of `Uploader.write`, and the errors are too.
+
+        Raises SourceError for records of another type, a value that does not fit, or a batch that does not
+        match `where`; BindingError beyond the capacity.
+
+        >>> import numpy as np, wgpu
+        >>> from gpustruct import u32
+        >>> numbers = RecordBuffer(wgpu.utils.get_default_device(), u32, 8)
+        >>> numbers.write(u32(np.arange(5)))
+        >>> numbers.write(u32([70, 80]), start=4)
+        >>> numbers.write(u32([11, 33]), where=[1, 3])
+        >>> np.asarray(numbers.read())
+        array([ 0, 11,  2, 33, 70, 80], dtype=uint32)
+        """
+        with self._lock:
+            bound, whole = self._bound(batch, "write")
+            if whole and (start is not None or where is not None):
+                raise SourceError.of(
+                    "record-type", **self._expected("write", "a whole " + self._type.__name__, tail=True)
+                )
+            if where is not None:
+                self._write_where(batch, bound, where, start, encoder)
+                return
+            first = 0 if start is None else devices.whole("start", start, 0, self._capacity, 0, "write")
+            self._check_room(first, bound.count, "write")
+            spans = self._spans(bound, first, whole)
+            self._put(batch, spans, encoder=encoder, progress=progress)
+            self._count = bound.count if start is None else max(self._count, first + bound.count)
+
+    def append(self, batch: Any, *, encoder: Any = None) -> int:
+        """Write a batch's records behind those in use; returns the index of the first of them.
+
+        >>> import wgpu
+        >>> from gpustruct import u32
+        >>> numbers = RecordBuffer(wgpu.utils.get_default_device(), u32, 8)
+        >>> numbers.append(u32([1, 2])), numbers.append(u32([3]))
+        (0, 2)
+        """
+        with self._lock:
+            first = self._count
+            self.write(batch, start=first, encoder=encoder)
+            return first
+
+    def write_header(self, columns: Mapping[str, Any]) -> None:
+        """Write the members before the runtime-sized array, and leave the array as it is.
+
+        >>> import wgpu
+        >>> from gpustruct import Struct, array, f32, u32, vec4f
+        >>> class System(Struct):
+        ...     gravity: vec4f
+        ...     weights: array[f32]
+        >>> system = RecordBuffer(wgpu.utils.get_default_device(), System, 100)
+        >>> system.write_header({"gravity": [0, 0, -9.81, 0]})
+        """
+        tail = self._layout.tail
+        if tail is None:
+            raise BindingError.of("header-missing", type=self._layout.name)
+        batch = self._type(**columns, **{tail.name: batches_of(blank(self._element, 0))})
+        header = bound_of(batch).parts[0]
+        with self._lock:
+            self._put(batch, [Span(header, 0, 1, 0)])
+
+    def clear(self, *, encoder: Any = None) -> None:
+        """Set the whole buffer to zero bytes; no record is in use afterwards.
+
+        >>> import wgpu
+        >>> from gpustruct import u32
+        >>> numbers = RecordBuffer(wgpu.utils.get_default_device(), u32, 8)
+        >>> numbers.write(u32([1, 2])); numbers.clear(); len(numbers)
+        0
+        """
+        with self._lock:
+            try:
+                commands = self._device.create_command_encoder() if encoder is None else encoder
+                commands.clear_buffer(self._buffer)
+                if encoder is None:
+                    self._device.queue.submit([commands.finish()])
+            except wgpu.GPUError as error:
+                raise refused(error, "clear") from None
+            self._count = 0
+
+    def resize(self, capacity: int) -> None:
+        """Make room for `capacity` records: a new buffer, to which the device copies those that fit.
+
+        The old wgpu buffer is destroyed: bindings of it must be made again.
+
+        >>> import numpy as np, wgpu
+        >>> from gpustruct import u32
+        >>> numbers = RecordBuffer(wgpu.utils.get_default_device(), u32, 2)
+        >>> numbers.write(u32([1, 2])); numbers.resize(100)
+        >>> numbers.append(u32([3])), np.asarray(numbers.read())
+        (2, array([1, 2, 3], dtype=uint32))
+        """
+        number = devices.whole("capacity", capacity, 1, 1 << 40, 1, "resize")
+        with self._lock:
+            count = min(self._count, number)
+            larger = self._create(number)
+            try:
+                encoder = self._device.create_command_encoder()
+                size = min(round_up(4, self._base + count * self._stride), larger.size, self._buffer.size)
+                if size:
+                    encoder.copy_buffer_to_buffer(self._buffer, 0, larger, 0, size)
+                self._device.queue.submit([encoder.finish()])
+            except wgpu.GPUError as error:
+                raise refused(error, "resize") from None
+            self._buffer.destroy()
+            self._buffer, self._capacity, self._count = larger, number, count
+
+    def _expected(self, function: str, current: str, tail: bool = False) -> dict[str, Any]:
+        names = self._element.__name__ if tail else self._type.__name__
+        if not tail and self._element is not self._type:
+            names += f" or {self._element.__name__}"
+        return {"type": names, "current": current, "function": function}
+
+    def _bound(self, batch: Any, function: str) -> tuple[Bound, bool]:
+        """The batch's plans, and whether it has a header (or is the whole array) and not records alone."""
+        bound = bound_of(batch, function)
+        if type(batch) is self._element:
+            return bound, False
+        if type(batch) is not self._type:
+            raise SourceError.of("record-type", **self._expected(function, type(batch).__name__))
+        return bound, self._layout.tail is not None
+
+    def _check_room(self, first: int, count: int, function: str) -> None:
+        if first + count > self._capacity:
+            facts = {"capacity": self._capacity, "start": first, "count": count, "needed": first + count}
+            raise BindingError.of("capacity", function=function, type=self._layout.name, **facts)
+
+    def _spans(self, bound: Bound, first: int, whole: bool) -> list[Span]:
+        spans: list[Span] = []
+        for part in bound.parts:
+            if whole and part is bound.parts[0]:
+                spans.append(Span(part, 0, 1, 0))
+            elif part.run.records:
+                if self._dynamic:
+                    part = part._replace(stride=self._stride, streamable=False)
+                spans.append(Span(part, 0, part.run.records, self._base + first * self._stride))
+        return spans
+
+    def _put(self, batch: Any, spans: Sequence[Span], **options: Any) -> None:
+        devices.check_buffer(self._device, self._buffer, "COPY_DST", "write")
+        self._uploader.put(self._buffer, batch, spans, **options)
+
+    def _write_where(self, batch: Any, bound: Bound, where: Any, start: int | None, encoder: Any) -> None:
+        if start is not None:
+            raise SourceError.of("where-start")
+        shape = batch.__shape__ if type(batch) is not self._type or self._element is self._type else (bound.count,)
+        chosen = placement(where, shape, self._capacity)
+        if not len(chosen.places):
+            return
+        if not shape:
+            batch, chosen = batches.broadcast(batch, (len(chosen.places),)), chosen.in_order()
+            bound = bound_of(batch)
+        if len(chosen.runs) > MANY_RUNS and encoder is None and self._place(batch, chosen):
+            pass
+        else:
+            part = bound.parts[-1]
+            if self._dynamic:
+                part = part._replace(stride=self._stride, streamable=False)
+            spans = [Span(part, a, b, self._base + place * self._stride) for a, b, place in chosen.runs]
+            self._put(batch, spans, encoder=encoder)
+        self._count = max(self._count, int(chosen.places.max()) + 1)
+
+    def _place(self, batch: Any, chosen: Placement) -> bool:
+        if self._stride % 4 or self._dynamic or not self._usage & wgpu.BufferUsage.STORAGE:
+            return False
+        if self._placer is None:
+            self._placer = Placer(self._device, self._uploader)
+        return self._placer.write(self._buffer, batch, chosen, self._base, self._stride)
+
+    # Back.
+
+    def read(self, start: int = 0, stop: int | None = None, *, out: Any = None) -> Any:
+        """Records [start, stop) as a batch; without `stop`, up to the last in use.
+
+        Each column is an array of its own, or the array of `out`, a batch of the same type over writable
+        arrays, which is filled and returned. A type that ends in a runtime-sized array comes back as one
+        record: its header, and those elements. Waits for the device.
+
+        Raises BindingError outside the capacity, SourceError for an `out` that does not fit.
+
+        >>> import numpy as np, wgpu
+        >>> from gpustruct import u32
+        >>> numbers = RecordBuffer(wgpu.utils.get_default_device(), u32, 8)
+        >>> numbers.write(u32([1, 2, 3]))
+        >>> np.asarray(numbers.read(1))
+        array([2, 3], dtype=uint32)
+        """
+        with self._lock:
+            out, spans = self._incoming(start, stop, out, "read")
+            return Reader.of(self._device).read(self._buffer, out, 0, spans)
+
+    def read_async(self, start: int = 0, stop: int | None = None, *, out: Any = None) -> Reading:
+        """`read`, without waiting: the records as they are now, in queue order, when they have come.
+
+        ``await`` the result, or ask it: `Reading.done`, `Reading.result()`.
+
+        >>> import wgpu
+        >>> from gpustruct import u32
+        >>> numbers = RecordBuffer(wgpu.utils.get_default_device(), u32, 8)
+        >>> numbers.write(u32([1, 2, 3]))
+        >>> reading = numbers.read_async()
+        >>> numbers.clear()
+        >>> len(reading.result())
+        3
+        """
+        with self._lock:
+            out, spans = self._incoming(start, stop, out, "read_async")
+            return Reader.of(self._device).begin(self._buffer, out, 0, spans)
+
+    def _incoming(self, start: Any, stop: Any, out: Any, function: str) -> tuple[Any, list[Span]]:
+        first = devices.whole("start", start, 0, self._capacity, 0, function)
+        last = devices.whole("stop", stop, first, self._capacity, max(first, self._count), function)
+        devices.check_buffer(self._device, self._buffer, "COPY_SRC", function)
+        out = blank(self._type, last - first) if out is None else out
+        bound = drained_of(self._type, out)
+        if bound.count != last - first:
+            way_out = f"give it {last - first} records"
+            facts = {"current": f"{bound.count} records", "way_out": way_out}
+            raise SourceError.of("out-columns", type=self._type.__name__, **facts)
+        return out, self._spans(bound, first, self._layout.tail is not None)
+
+    # Bindings.
+
+    def binding(self, count: int | None = None) -> dict[str, Any]:
+        """The resource for a bind group in which ``arrayLength`` is exactly `count`, by default all in use.
+
+        A wgpu buffer binding: ``{"buffer": …, "offset": 0, "size": bytes}``. With `dynamic_offsets` it
+        shows one record, and `offsets` says where each is. Raises BindingError for a count that no binding
+        gives (and says which do), beyond the capacity, or above the device's limit (see `bindings`).
+
+        >>> import wgpu
+        >>> from gpustruct import vec3f
+        >>> points = RecordBuffer(wgpu.utils.get_default_device(), vec3f, 100)
+        >>> points.binding(10)["size"]
+        160
+        """
+        if self._dynamic:
+            return {"buffer": self._buffer, "offset": 0, "size": self._layout.size}
+        number = self._bound_count(count, "binding")
+        size = self._layout.binding_size(number)
+        devices.check_limit(self._device, self._binding_limit(), size, f"binding({number}); use bindings()")
+        return {"buffer": self._buffer, "offset": 0, "size": size}
+
+    def bindings(self, count: int | None = None) -> list[dict[str, Any]]:
+        """As many bindings as the device's limits make of the records, split between records.
+
+        Each starts at a multiple of the device's offset alignment; its first record is
+        ``offset // stride``. One binding where the limits allow it.
+
+        >>> import wgpu
+        >>> from gpustruct import vec3f
+        >>> points = RecordBuffer(wgpu.utils.get_default_device(), vec3f, 100)
+        >>> [resource["size"] for resource in points.bindings(10)]
+        [160]
+        """
+        number = self._bound_count(count, "bindings")
+        limit = self._binding_limit()
+        most = self._device.limits[limit]
+        if self._dynamic or self._layout.binding_size(number) <= most:
+            return [self.binding(number)]
+        step = self._alignment() // math.gcd(self._alignment(), self._stride)
+        each = most // self._stride // step * step
+        if self._layout.tail is not None or not each:
+            size = self._layout.binding_size(number)
+            devices.check_limit(self._device, limit, size, f"bindings() of {self._layout.name}")
+        return [
+            {
+                "buffer": self._buffer,
+                "offset": at * self._stride,
+                "size": self._layout.binding_size(min(each, number - at)),
+            }
+            for at in range(0, number, each)
+        ]
+
+    def offsets(self, count: int | None = None) -> list[int]:
+        """The dynamic offset of each record, in bytes, for ``set_bind_group(index, group, [offset])``.
+
+        >>> import wgpu
+        >>> from gpustruct import Struct, mat4x4f
+        >>> class Model(Struct):
+        ...     matrix: mat4x4f
+        >>> usage = wgpu.BufferUsage.UNIFORM
+        >>> models = RecordBuffer(wgpu.utils.get_default_device(), Model, 3, usage=usage, dynamic_offsets=True)
+        >>> [offset % models.device.limits["min-uniform-buffer-offset-alignment"] for offset in models.offsets(3)]
+        [0, 0, 0]
+        """
+        if not self._dynamic:
+            raise BindingError.of("dynamic-missing", type=self._layout.name)
+        number = self._bound_count(count, "offsets")
+        return list(range(0, number * self._stride, self._stride))
+
+    def dispatch_size(self, workgroup_size: int, count: int | None = None) -> tuple[int, int, int]:
+        """Workgroups for one invocation a record: ``dispatch_workgroups(*size)``.
+
+        In one dimension while the device allows so many; beyond, in rows of them:
+        ``index = id.x + id.y * num_workgroups.x * workgroup_size``. By default for all records in use.
+
+        >>> import wgpu
+        >>> from gpustruct import vec3f
+        >>> RecordBuffer(wgpu.utils.get_default_device(), vec3f, 1000).dispatch_size(64, 1000)
+        (16, 1, 1)
+        """
+        size = devices.whole("workgroup_size", workgroup_size, 1, 1 << 16, 1, "dispatch_size")
+        number = devices.whole("count", count, 0, self._capacity, self._count, "dispatch_size")
+        return devices.dispatch(self._device, -(-number // size))
+
+    def _bound_count(self, count: Any, function: str) -> int:
+        return devices.whole("count", count, 1, self._capacity, self._count, function)
+
+
+def batches_of(batch: Batch) -> Any:
+    """What a member of an array type takes: the batch of a struct, the column of anything else."""
+    while "" in type(batch).__members__:
+        inner = batch.__columns__[0]
+        if not isinstance(inner, Batch):
+            return inner
+        batch = inner
+    return batch
