@@ -2,7 +2,8 @@
 
 from .readback import Reading, read_buffer
 from .records import RecordBuffer
+from .shards import ShardedBuffer
 from .upload import Uploader, write_buffer
 from .verify import verify
 
-__all__ = ["Reading", "RecordBuffer", "Uploader", "read_buffer", "verify", "write_buffer"]
+__all__ = ["Reading", "RecordBuffer", "ShardedBuffer", "Uploader", "read_buffer", "verify", "write_buffer"]

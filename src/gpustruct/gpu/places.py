@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,7 +75,7 @@ def _sliced(where: slice, capacity: int) -> np.ndarray:
 
 def _indexed(where: Any, capacity: int) -> tuple[np.ndarray, int]:
     try:
-        chosen = np.asarray(where) if not hasattr(where, "__index__") else np.array([operator.index(where)])
+        chosen = np.atleast_1d(np.asarray(where))
     except Exception as error:
         raise SourceError.of("where-type", current=f"{type(where).__name__}: {error}") from None
     if chosen.size == 0 and chosen.ndim <= 1 and chosen.dtype.kind == "f":

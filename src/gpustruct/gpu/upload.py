@@ -67,7 +67,8 @@ class Uploader:
     """Packs batches straight into staging memory that the device copies from.
 
     `device` is a wgpu device (or its queue). `chunk_size`, in bytes, and `chunks`, their number, bound the
-    staging memory; left out they suit the adapter. `threads` packs with so many threads, None chooses by
+    staging memory; left out they suit the adapter. Up to `small_bytes` a batch goes through wgpu's own
+    ``write_buffer``, from memory that is used again. `threads` packs with so many threads, None chooses by
     size. An uploader may be used from several threads: uploads take turns.
 
     Every upload is submitted before `write` returns, so the queue's order is the order of the calls:
@@ -84,7 +85,13 @@ class Uploader:
     """
 
     def __init__(
-        self, device: Any, *, chunk_size: int | None = None, chunks: int | None = None, threads: int | None = None
+        self,
+        device: Any,
+        *,
+        chunk_size: int | None = None,
+        chunks: int | None = None,
+        threads: int | None = None,
+        small_bytes: int | None = None,
     ) -> None:
         self._device = devices.device_of(device, "Uploader")
         size, count = CHUNKS.get(self._device.adapter.info.get("adapter_type", ""), DEFAULT_CHUNKS)
@@ -93,7 +100,8 @@ class Uploader:
         self._ring = Ring(self._device, round_up(LINE, size), count)
         self._threads = None if threads is None else devices.whole("threads", threads, 1, 1024, 1, "Uploader")
         self._lock = threading.RLock()
-        self._small = np.empty(SMALL_BYTES + LINE, np.uint8)
+        self._small_bytes = devices.whole("small_bytes", small_bytes, 0, 1 << 30, SMALL_BYTES, "Uploader")
+        self._small = np.empty(self._small_bytes + SMALL_COPIES * LINE, np.uint8)
         self._lent: list[Chunk] = []
         self._mode = _kernel.STREAM
 
@@ -171,7 +179,7 @@ class Uploader:
             try:
                 if encoder is not None:
                     self._record(buffer, batch, spans, encoder)
-                elif total <= SMALL_BYTES and len(spans) <= SMALL_COPIES:
+                elif total <= self._small_bytes and len(spans) <= SMALL_COPIES:
                     self._write_small(buffer, batch, spans)
                 else:
                     self._stream(buffer, batch, spans, total, progress)
@@ -214,6 +222,7 @@ class Uploader:
             self._keep_words(buffer, fill, memory)
             for copy in fill.copies:
                 low, high = copy.source // 4 * 4, round_up(4, copy.source + copy.size)
+                # A size of 0 would mean everything; there is no empty copy.
                 self._device.queue.write_buffer(buffer, copy.target // 4 * 4, memory, low, high - low)
 
     def _record(self, buffer: Any, batch: Batch, spans: Sequence[Span], encoder: Any) -> None:
@@ -324,8 +333,9 @@ class Uploader:
             if end % 4:
                 edges.append((end // 4 * 4, 2, copy.source + copy.size))
         words = readback.read_words(self._device, buffer, [word for word, _, _ in edges])
-        for (_, half, at), word in zip(edges, words, strict=True):
-            memory[at : at + 2] = word[half : half + 2]
+        with memoryview(memory) as view:
+            for (_, half, at), word in zip(edges, words, strict=True):
+                view[at : at + 2] = word[half : half + 2]
 
 
 def may_fail(part: Part) -> bool:

@@ -1,0 +1,106 @@
+"""One batch over several devices: a RecordBuffer on each, and the records split between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..batches import Batch, from_columns
+from ..errors import BindingError, SourceError
+from ..types import layout_of
+from . import devices
+from .readback import blank
+from .records import RecordBuffer
+from .upload import Progress
+
+
+class ShardedBuffer:
+    """Records of one type over several devices: neighbours stay together, the parts differ by one record at most.
+
+    `devices` are wgpu devices; `T` a type of fixed size; `capacity` records in all; `options` those of
+    `RecordBuffer`. `buffers` has the RecordBuffer of each device, `bounds` the records of the last batch that
+    each holds. Raises what `RecordBuffer` raises; LayoutError for a type that ends in a runtime-sized array.
+
+    >>> import numpy as np, wgpu
+    >>> from gpustruct import u32
+    >>> from gpustruct.gpu import ShardedBuffer
+    >>> adapter = wgpu.gpu.request_adapter_sync()
+    >>> numbers = ShardedBuffer([adapter.request_device_sync() for _ in range(2)], u32, 100)
+    >>> numbers.write(u32(np.arange(7)))
+    >>> numbers.bounds, np.asarray(numbers.read())
+    ([(0, 4), (4, 7)], array([0, 1, 2, 3, 4, 5, 6], dtype=uint32))
+    """
+
+    def __init__(self, targets: Sequence[Any], T: Any, capacity: int, **options: Any) -> None:
+        layout = layout_of(T)
+        if layout.is_runtime_sized:
+            raise BindingError.of("shard-runtime", type=layout.name)
+        if not targets:
+            raise BindingError.of("device-type", function="ShardedBuffer", current="no device")
+        total = devices.whole("capacity", capacity, 1, 1 << 40, 1, "ShardedBuffer")
+        each = -(-total // len(targets))
+        self.buffers = [RecordBuffer(target, T, each, **options) for target in targets]
+        self.bounds = [(0, 0) for _ in targets]
+        self._type, self._capacity = T, total
+
+    @property
+    def capacity(self) -> int:
+        """Records that all buffers have room for together."""
+        return self._capacity
+
+    @property
+    def count(self) -> int:
+        """Records of the last batch."""
+        return self.bounds[-1][1]
+
+    def write(self, batch: Any, *, progress: Progress | None = None) -> None:
+        """Write a batch, a part of it to each device; `progress` gets (records done, records in all).
+
+        A value that does not fit raises SourceError before its part is written; parts before it stand.
+
+        >>> import wgpu
+        >>> from gpustruct import u32
+        >>> ShardedBuffer([wgpu.utils.get_default_device()], u32, 3).write(u32([1, 2, 3]))
+        """
+        if type(batch) is not self._type:
+            facts = {"type": self._type.__name__, "current": type(batch).__name__}
+            raise SourceError.of("record-type", function="write", **facts)
+        shape = batch.__shape__
+        if len(shape) != 1:
+            raise SourceError.of("where-batch", current=f"a batch of shape {shape}", expected="one batch dimension")
+        count = shape[0]
+        if count > self._capacity:
+            facts = {"capacity": self._capacity, "start": 0, "count": count, "needed": count}
+            raise BindingError.of("capacity", function="write", type=self._type.__name__, **facts)
+        edges = [count * k // len(self.buffers) for k in range(len(self.buffers), -1, -1)]
+        edges = [count - edge for edge in edges]
+        self.bounds = list(zip(edges[:-1], edges[1:], strict=True))
+        for buffer, (start, stop) in zip(self.buffers, self.bounds, strict=True):
+            below = None if progress is None else lambda done, _, at=start: progress(at + done, count)
+            buffer.write(batch[start:stop], progress=below)
+
+    def read(self) -> Any:
+        """The records of the last batch, from all devices, as one batch; the copies overlap.
+
+        >>> import wgpu
+        >>> from gpustruct import u32
+        >>> numbers = ShardedBuffer([wgpu.utils.get_default_device()], u32, 3)
+        >>> numbers.write(u32([1, 2, 3])); len(numbers.read())
+        3
+        """
+        out = blank(self._type, self.count)
+        begun = [
+            buffer.read_async(0, stop - start, out=_part(out, start, stop))
+            for buffer, (start, stop) in zip(self.buffers, self.bounds, strict=True)
+        ]
+        for reading in begun:
+            reading.result()
+        return out
+
+
+def _part(batch: Any, start: int, stop: int) -> Any:
+    """Records [start, stop) over the same columns, writable as they are: indexing spreads them read-only."""
+    columns = tuple(
+        _part(column, start, stop) if isinstance(column, Batch) else column[start:stop] for column in batch.__columns__
+    )
+    return from_columns(type(batch), columns, (stop - start, *batch.__shape__[1:]))
