@@ -59,6 +59,7 @@ from .types import (
     vec4u,
 )
 from .unpacking import unpack
+from .views import view
 
 if TYPE_CHECKING:
     from . import gpu as gpu
@@ -124,6 +125,7 @@ __all__ = [
     "vec4h",
     "vec4i",
     "vec4u",
+    "view",
 ]
 
 _ROOMS = ("gpu", "wgsl")

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
-from ..batches import Batch, Parts, Slot
+from ..batches import Batch, Parts
 from ..errors import SourceError
-from . import arrays, arrow, columns, frames
+from . import arrays
+from .columns import column, shelf_of
 from .naming import Renames, Shelf, from_shelf
-from .records import fields_of, from_records
+from .records import from_records
 
 Names = Renames | str | tuple[str, ...] | None
 
@@ -63,23 +62,23 @@ def batch(cls: Any, source: Any, names: Names = None, /, **renames: Any) -> Any:
         if not isinstance(name, str) and not (isinstance(name, tuple) and all(isinstance(n, str) for n in name)):
             where = f"{cls.__name__}.{member}"
             raise SourceError.of("rename-value", current=repr(name), where=where, way_out=f"{member}='column'")
-    shelf = shelf_of(cls, source)
+    shelf = shelf_of(cls, source, cls.__name__)
     if shelf is not None:
         return from_shelf(cls, shelf, spec)
-    return from_shelf(cls, arrays.structured(from_records(cls, source, spec), cls.__name__), {})
+    return from_shelf(cls, arrays.structured(from_records(cls, source, spec, cls.__name__), cls.__name__), {})
 
 
 def _plain(cls: Any, source: Any, names: Names, renames: Mapping[str, Any]) -> Any:
     slot, where = cls.__members__[""], cls.__name__
     if names is None and not renames:
-        value = columns.column(source, slot, where)
+        value = column(source, slot, where)
         if isinstance(value, Shelf):
             value = from_shelf(slot.core, value, {})
         return cls(value)
     if renames or isinstance(names, Mapping):
         way_out = f"batch({where}, source, 'column'), or a tuple of names"
         raise SourceError.of("rename-value", current=repr(names or dict(renames)), where=where, way_out=way_out)
-    shelf = shelf_of(cls, source)
+    shelf = shelf_of(cls, source, cls.__name__)
     keys = {} if shelf is None else {str(key): key for key in shelf.keys}
     wanted = names if isinstance(names, tuple) else (names,)
     unknown = [str(name) for name in wanted if name not in keys]
@@ -88,82 +87,3 @@ def _plain(cls: Any, source: Any, names: Names, renames: Mapping[str, Any]) -> A
         raise SourceError.of("rename-column", unknown=", ".join(unknown), where=where, came=came)
     parts = tuple(shelf.get(keys[str(name)], slot, f"{where}[{k}]") for k, name in enumerate(wanted))
     return cls(Parts(parts, (), ()) if isinstance(names, tuple) else parts[0])
-
-
-def shelf_of(cls: Any, source: Any) -> Shelf | None:
-    """The source's columns by name, or None where it is an iterable of records; SourceError for what is neither."""
-    where = cls.__name__
-    _refuse_lazy(where, source)
-    made_by = columns.library(source)
-    if made_by == "pandas" and hasattr(source, "columns"):
-        return frames.pandas_frame(source, where)
-    if made_by == "polars" and hasattr(source, "get_columns"):
-        return frames.polars_frame(source, where)
-    if made_by == "pyarrow" and hasattr(source, "column_names"):
-        return arrow.table(source, where)
-    if isinstance(source, Mapping):
-        return columns.mapping(source, where)
-    if made_by or isinstance(source, np.ndarray):
-        value = columns.column(source, Slot("", cls, cls, (), False), where)
-        return value if isinstance(value, Shelf) else _refuse(where, source)
-    if isinstance(source, Batch):
-        return _members(source, where)
-    return _buffer(source, where) or _attributes(source, where)
-
-
-def _members(source: Batch, where: str) -> Shelf:
-    if "" in type(source).__members__:
-        _refuse(where, source)
-    return Shelf(list(type(source).__members__), lambda name, slot, where: getattr(source, name), where)
-
-
-def _buffer(source: Any, where: str) -> Shelf | None:
-    """What exports memory with a dtype of fields: ctypes arrays and structures, objects with ``__array_interface__``."""
-    exported = source
-    if hasattr(source, "__dlpack__"):
-        _refuse(where, source)
-    if not hasattr(source, "__array_interface__") and not hasattr(source, "__array_struct__"):
-        try:
-            exported = memoryview(source)
-        except TypeError:
-            return None
-    try:
-        array = np.asarray(exported)
-    except (TypeError, ValueError, BufferError, NotImplementedError):
-        return _refuse(where, source)
-    return arrays.structured(array, where) if array.dtype.names is not None else _refuse(where, source)
-
-
-def _attributes(source: Any, where: str) -> Shelf | None:
-    """One object whose attributes are the columns; None for an iterable of records."""
-    cls = type(source)
-    names = fields_of(cls)
-    if names is None:
-        if isinstance(source, Iterable) and not isinstance(source, str):
-            return None
-        names = tuple(getattr(source, "__dict__", ())) or tuple(getattr(cls, "__slots__", ()))
-        if not names or isinstance(source, type):
-            _refuse(where, source)
-        names = tuple(name for name in names if not name.startswith("_"))
-
-    def get(name: str, slot: Slot, where: str) -> Any:
-        return columns.column(getattr(source, name), slot, where)
-
-    return Shelf(names, get, where)
-
-
-def _refuse(where: str, source: Any) -> Any:
-    kind = type(source).__name__
-    way_out = "pass a mapping, a frame, a structured array, or a list of dicts, tuples or objects"
-    if isinstance(source, np.ndarray):
-        kind, way_out = f"an array of {source.dtype} {source.shape}", "name its columns: {'x': array[:, 0], ...}"
-    elif isinstance(source, memoryview | bytes | bytearray):
-        way_out = f"read packed bytes with unpack({where}, data)"
-    raise SourceError.of("source-kind", current=kind, type=where, way_out=way_out)
-
-
-def _refuse_lazy(where: str, source: Any) -> None:
-    for mark, method in (("__dask_graph__", "compute"), ("collect_schema", "collect"), ("read_all", "read_all"), ("to_table", "to_table")):
-        if hasattr(source, mark) and hasattr(source, method) and not hasattr(source, "get_columns"):
-            kind = f"{type(source).__module__.partition('.')[0]} {type(source).__name__}"
-            raise SourceError.of("source-lazy", current=kind, type=where, way_out=f"source.{method}()")

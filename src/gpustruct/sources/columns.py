@@ -1,15 +1,19 @@
-"""One value as one column: an array over the same memory where the value has any."""
+"""What a source is: columns by name, records one by one, or one column over the memory that it has."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
+from .. import _kernel
 from ..batches import Batch, Slot
+from ..dtypes import dtype_of
+from ..errors import SourceError
 from . import arrays, arrow, frames
 from .naming import Shelf
+from .records import fields_of, from_records
 
 
 def library(source: Any) -> str:
@@ -42,7 +46,8 @@ def column(source: Any, slot: Slot, where: str) -> Any:
     if isinstance(source, Batch):
         return source
     if slot.core.__layout__.kind == "struct":
-        return source if not isinstance(source, Mapping) else mapping(source, where)
+        shelf = shelf_of(slot.core, source, where)
+        return arrays.structured(from_records(slot.core, source, (), where), where) if shelf is None else shelf
     return arrays.exported(source, where, slot.name or "column")
 
 
@@ -53,3 +58,85 @@ def mapping(source: Mapping[Any, Any], where: str) -> Shelf:
         return column(source[key], slot, where)
 
     return Shelf(list(source), get, where)
+
+
+def shelf_of(cls: Any, source: Any, where: str) -> Shelf | None:
+    """The source's columns by name, or None where it is an iterable of records; SourceError for what is neither."""
+    _refuse_lazy(where, source)
+    made_by = library(source)
+    if made_by == "pandas" and hasattr(source, "columns"):
+        return frames.pandas_frame(source, where)
+    if made_by == "polars" and hasattr(source, "get_columns"):
+        return frames.polars_frame(source, where)
+    if made_by == "pyarrow" and hasattr(source, "column_names"):
+        return arrow.table(source, where)
+    if isinstance(source, Mapping):
+        return mapping(source, where)
+    if made_by or isinstance(source, np.ndarray):
+        value = column(source, Slot("", cls, cls, (), False), where)
+        return value if isinstance(value, Shelf) else _refuse(where, source)
+    if isinstance(source, Batch):
+        return _members(source, where)
+    return _buffer(source, where) or _attributes(source, where)
+
+
+def _members(source: Batch, where: str) -> Shelf:
+    if "" in type(source).__members__:
+        _refuse(where, source)
+    return Shelf(list(type(source).__members__), lambda name, _slot, _where: getattr(source, name), where)
+
+
+def _buffer(source: Any, where: str) -> Shelf | None:
+    """What exports memory with a dtype of fields: ctypes arrays and structures, objects with ``__array_interface__``."""
+    if getattr(type(source), "__type__", None) is not None and isinstance(source, _kernel.Record):
+        kind = type(source).__type__
+        if not kind.__layout__.is_runtime_sized and kind.__layout__.kind == "struct":
+            return arrays.structured(np.frombuffer(source, dtype_of(kind)).reshape(()), where)
+    exported = source
+    if hasattr(source, "__dlpack__"):
+        _refuse(where, source)
+    if not hasattr(source, "__array_interface__") and not hasattr(source, "__array_struct__"):
+        try:
+            exported = memoryview(source)
+        except TypeError:
+            return None
+    try:
+        array = np.asarray(exported)
+    except (TypeError, ValueError, BufferError, NotImplementedError):
+        return _refuse(where, source)
+    return arrays.structured(array, where) if array.dtype.names is not None else _refuse(where, source)
+
+
+def _attributes(source: Any, where: str) -> Shelf | None:
+    """One object whose attributes are the columns; None for an iterable of records."""
+    cls = type(source)
+    names = fields_of(cls)
+    if names is None:
+        if isinstance(source, Iterable) and not isinstance(source, str):
+            return None
+        names = tuple(getattr(source, "__dict__", ())) or tuple(getattr(cls, "__slots__", ()))
+        if not names or isinstance(source, type):
+            _refuse(where, source)
+        names = tuple(name for name in names if not name.startswith("_"))
+
+    def get(name: str, slot: Slot, where: str) -> Any:
+        return column(getattr(source, name), slot, where)
+
+    return Shelf(names, get, where)
+
+
+def _refuse(where: str, source: Any) -> Any:
+    kind = type(source).__name__
+    way_out = "pass a mapping, a frame, a structured array, or a list of dicts, tuples or objects"
+    if isinstance(source, np.ndarray):
+        kind, way_out = f"an array of {source.dtype} {source.shape}", "name its columns: {'x': array[:, 0], ...}"
+    elif isinstance(source, memoryview | bytes | bytearray):
+        way_out = f"read packed bytes with unpack({where}, data)"
+    raise SourceError.of("source-kind", current=kind, type=where, way_out=way_out)
+
+
+def _refuse_lazy(where: str, source: Any) -> None:
+    for mark, method in (("__dask_graph__", "compute"), ("collect_schema", "collect"), ("read_all", "read_all"), ("to_table", "to_table")):
+        if hasattr(source, mark) and hasattr(source, method) and not hasattr(source, "get_columns"):
+            kind = f"{type(source).__module__.partition('.')[0]} {type(source).__name__}"
+            raise SourceError.of("source-lazy", current=kind, type=where, way_out=f"source.{method}()")

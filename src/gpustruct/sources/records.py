@@ -16,37 +16,36 @@ from ..columns import SCALAR_CODES
 from ..dtypes import dtype_of
 from ..errors import SourceError
 from ..layout import Layout
-from . import columns
-from .naming import Shelf, member_names
+from . import arrays
+from .naming import member_names
 
 Index = tuple[int, ...]
+Spec = tuple[tuple[str, Any], ...]
 # How the kernel finds a member's value in a record.
 BY_KEY, BY_INDEX, BY_NAME, BY_ITEM = range(4)
 
+_NO_RECORD = (str, bytes, int, float, complex, np.ndarray, np.generic, type)
 _FLOATS = {"f32": np.float32, "f16": np.float16}
 
 
-def from_records(cls: Any, source: Iterable[Any], renames: Mapping[str, Any]) -> np.ndarray:
+def from_records(cls: Any, source: Iterable[Any], renames: Mapping[str, Any] | Spec, path: str) -> np.ndarray:
     """The records as an array of ``dtype_of(cls)``; SourceError naming the member and the row of a fault."""
     layout: Layout = cls.__layout__
     if layout.is_runtime_sized:
         way_out = "it is one record: give its members by name, the runtime-sized one as a batch or an array"
         raise SourceError.of("source-kind", current=type(source).__name__, type=cls.__name__, way_out=way_out)
     values = source if type(source) is list else list(source)
-    spec = tuple(sorted(renames.items()))
+    spec = tuple(sorted(dict(renames).items()))
     _check_renames(cls, spec)
     out = np.zeros(len(values) * layout.record_stride, np.uint8)
     place: list[int] = []
     try:
-        _kernel.fill(writer_of(cls, spec), values, out, layout.record_stride, layout.size, place)
+        _kernel.fill(writer_of(cls, spec, path), values, out, layout.record_stride, layout.size, place)
     except Exception:
         if place and place[0] < len(values):
-            _explain(cls, spec, values[place[0]], cls.__name__, (place[0],))
+            explain(cls, spec, values[place[0]], path, (place[0],))
         raise
     return out.view(dtype_of(cls))
-
-
-Spec = tuple[tuple[str, Any], ...]
 
 
 def _check_renames(cls: Any, spec: Spec) -> None:
@@ -110,9 +109,12 @@ def fitting(slot: Slot, path: str, index: Index, value: Any) -> np.ndarray:
     where = place_of(path, index)
     if value is None:
         raise SourceError.of("column-masked", kind="None", where=where, way_out="a number in place of None")
-    found = columns.column(value, slot, where)
+    if type(value) is int and not -(2**63) <= value < 2**64:
+        # numpy has no number for it, but the reason is its range.
+        _refuse_range(slot, value, where)
+    found = arrays.exported(value, where, slot.name or "value")
     try:
-        array = hold(slot, {} if isinstance(found, Shelf) else found, where)
+        array = hold(slot, found, where)
         shape = array.shape
     except SourceError as error:
         if error.rule != "column-shape":
@@ -123,20 +125,26 @@ def fitting(slot: Slot, path: str, index: Index, value: Any) -> np.ndarray:
         facts = {"inner": slot.inner, "type": slot.type.__name__, "shape": shape, "where": where}
         raise SourceError.of("record-shape", way_out=way_out, **facts)
     scalar = slot.core.__layout__.scalar
-    facts = {"type": scalar, "name": slot.name or "value"}
     if scalar in INTEGER_RANGE:
         low, high = INTEGER_RANGE[scalar]
         bad = (array < low) | (array > high) if array.dtype.kind != "b" else np.zeros(array.shape, bool)
-        rule, facts = "range-integer", facts | {"low": low, "high": high}
     else:
         with np.errstate(over="ignore"):
             narrowed = array.astype(_FLOATS[scalar])
         bad = np.isinf(narrowed) & np.isfinite(array)
-        rule, facts = "range-float", facts | {"high": float(np.finfo(_FLOATS[scalar]).max)}
     if bad.any():
         at = tuple(int(k) for k in np.argwhere(bad)[0])
-        raise SourceError.of(rule, value=array[at], where=place_of(path, index + at), **facts)
+        _refuse_range(slot, array[at], place_of(path, index + at))
     return np.array(array, array.dtype.newbyteorder("="), order="C")
+
+
+def _refuse_range(slot: Slot, value: Any, where: str) -> NoReturn:
+    scalar = slot.core.__layout__.scalar
+    facts = {"type": scalar, "name": slot.name or "value", "value": value, "where": where}
+    if scalar in INTEGER_RANGE:
+        low, high = INTEGER_RANGE[scalar]
+        raise SourceError.of("range-integer", low=low, high=high, **facts)
+    raise SourceError.of("range-float", high=float(np.finfo(_FLOATS[scalar]).max), **facts)
 
 
 def fields_of(kind: type) -> tuple[str, ...] | None:
@@ -171,7 +179,7 @@ def _how(cls: Any, keys: tuple[Any, ...], path: str, index: Index, value: Any) -
         if set(names) != set(_flat(keys)):
             _refuse(cls, keys, path, index, value)
         return BY_NAME
-    if isinstance(value, str | bytes | int | float | complex | np.ndarray | np.generic | type) or value is None:
+    if isinstance(value, _NO_RECORD) or value is None:
         _refuse(cls, keys, path, index, value)
     if any(not hasattr(value, key) for key in _flat(keys)):
         _refuse(cls, keys, path, index, value)
@@ -187,7 +195,7 @@ def _refuse(cls: Any, keys: tuple[Any, ...], path: str, index: Index, value: Any
         came = list(type(value).__members__)
     elif (names := fields_of(type(value))) is not None:
         came = list(names)
-    elif any(hasattr(value, key) for key in expected):
+    elif not isinstance(value, _NO_RECORD) and any(hasattr(value, key) for key in expected):
         came = [key for key in expected if hasattr(value, key)]
     if came is not None and set(came) != set(expected):
         missing = ", ".join(name for name in expected if name not in came) or "none"
@@ -211,7 +219,7 @@ def _refuse_length(spelling: str, count: int, path: str, index: Index, value: An
     raise SourceError.of("record-length", type=spelling, current=current, count=current, where=where, expected=expected)
 
 
-def _explain(cls: Any, spec: Spec, value: Any, path: str, index: Index) -> None:
+def explain(cls: Any, spec: Spec, value: Any, path: str, index: Index) -> None:
     """Walk one record again in Python, for the SourceError that says where its fault is."""
     keys = _keys(cls, spec)
     how = _how(cls, keys, path, index, value)
@@ -227,14 +235,15 @@ def _explain(cls: Any, spec: Spec, value: Any, path: str, index: Index) -> None:
 
     for k, (key, slot, member) in enumerate(zip(keys, cls.__members__.values(), cls.__layout__.fields, strict=True)):
         found = value[k] if how == BY_INDEX else find(key)
-        _explain_member(slot, member.layout, _inside(spec, member.name), found, f"{path}.{member.name}", index)
+        explain_member(slot, member.layout, _inside(spec, member.name), found, f"{path}.{member.name}", index)
 
 
-def _explain_member(slot: Slot, layout: Layout, spec: Spec, value: Any, path: str, index: Index) -> None:
+def explain_member(slot: Slot, layout: Layout, spec: Spec, value: Any, path: str, index: Index) -> None:
+    """`explain` for one member's value."""
     if slot.core.__layout__.kind != "struct":
         fitting(slot, path, index, value)
     elif layout.kind != "array":
-        _explain(slot.core, spec, value, path, index)
+        explain(slot.core, spec, value, path, index)
     else:
         assert layout.element is not None
         sequence = not isinstance(value, str | bytes | dict) and hasattr(value, "__iter__")
@@ -242,4 +251,4 @@ def _explain_member(slot: Slot, layout: Layout, spec: Spec, value: Any, path: st
         if len(items) != layout.count:
             _refuse_length(python_name(layout), layout.count or 0, path, index, value)
         for k, item in enumerate(items):
-            _explain_member(slot, layout.element, spec, item, path, (*index, k))
+            explain_member(slot, layout.element, spec, item, path, (*index, k))
