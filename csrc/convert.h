@@ -9,25 +9,25 @@
 
 #include "scatter.h"
 
-#define CONVERT_LOOP(NAME, S, D, VALUE, BAD)                                      \
+#define CONVERT_LOOP(NAME, S, D, VALUE, BAD) \
     static ptrdiff_t CONVERT_NAME(NAME)(void *to, const void *from, ptrdiff_t n) { \
-        const char *source = (const char *)from;                                  \
-        char *target = (char *)to;                                                \
-        unsigned bad = 0;                                                         \
-        for (ptrdiff_t i = 0; i < n; i++) {                                       \
-            S x;                                                                  \
-            memcpy(&x, source + i * (ptrdiff_t)sizeof(S), sizeof(S));             \
-            D y = (D)(VALUE);                                                     \
-            bad |= (unsigned)(BAD);                                               \
-            memcpy(target + i * (ptrdiff_t)sizeof(D), &y, sizeof(D));             \
-        }                                                                         \
-        if (!bad) return -1;                                                      \
-        for (ptrdiff_t i = 0; i < n; i++) {                                       \
-            S x;                                                                  \
-            memcpy(&x, source + i * (ptrdiff_t)sizeof(S), sizeof(S));             \
-            if (BAD) return i;                                                    \
-        }                                                                         \
-        return -1;                                                                \
+        const char *source = (const char *)from; \
+        char *target = (char *)to; \
+        unsigned bad = 0; \
+        for (ptrdiff_t i = 0; i < n; i++) { \
+            S x; \
+            memcpy(&x, source + i * (ptrdiff_t)sizeof(S), sizeof(S)); \
+            D y = (D)(VALUE); \
+            bad |= (unsigned)(BAD); \
+            memcpy(target + i * (ptrdiff_t)sizeof(D), &y, sizeof(D)); \
+        } \
+        if (!bad) return -1; \
+        for (ptrdiff_t i = 0; i < n; i++) { \
+            S x; \
+            memcpy(&x, source + i * (ptrdiff_t)sizeof(S), sizeof(S)); \
+            if (BAD) return i; \
+        } \
+        return -1; \
     }
 
 /* Halves travel as their bits. Round to nearest, ties to even; NaNs keep the top of their payload, quiet. */
@@ -64,21 +64,22 @@ static inline float CONVERT_NAME(float_from_half)(uint16_t half) {
     return value;
 }
 
-#define HALF_LIMIT 65520.0         /* from here on a finite value rounds to infinity */
-#define FLOAT_LIMIT 0x1.ffffffp127 /* likewise for f32 */
+#define HALF_LIMIT     65520.0        /* from here on a finite value rounds to infinity */
+#define FLOAT_LIMIT    0x1.ffffffp127 /* likewise for f32 */
 #define OVER(x, limit) ((fabs((double)(x)) >= (limit)) & (fabs((double)(x)) <= DBL_MAX))
-#define HALF(x) CONVERT_NAME(half_from_double)((double)(x))
+#define HALF(x)        CONVERT_NAME(half_from_double)((double)(x))
 
-#define TO_INTEGER_SIGNED(NAME, S, D, LOW, HIGH) CONVERT_LOOP(NAME, S, D, x, ((int64_t)x < (LOW)) | ((int64_t)x > (HIGH)))
+#define TO_INTEGER_SIGNED(NAME, S, D, LOW, HIGH) \
+    CONVERT_LOOP(NAME, S, D, x, ((int64_t)x < (LOW)) | ((int64_t)x > (HIGH)))
 #define TO_INTEGER_UNSIGNED(NAME, S, D, HIGH) CONVERT_LOOP(NAME, S, D, x, (uint64_t)x > (uint64_t)(HIGH))
 
 /* From any column type into the four that WGSL has. */
-#define FROM_INTEGER(N, S, SIGN)                                                     \
-    SIGN(N##_i32, S, int32_t, INT32_MIN, INT32_MAX)                                  \
-    SIGN(N##_u32, S, uint32_t, 0, UINT32_MAX)                                        \
-    CONVERT_LOOP(N##_f32, S, float, x, 0)                                            \
+#define FROM_INTEGER(N, S, SIGN) \
+    SIGN(N##_i32, S, int32_t, INT32_MIN, INT32_MAX) \
+    SIGN(N##_u32, S, uint32_t, 0, UINT32_MAX) \
+    CONVERT_LOOP(N##_f32, S, float, x, 0) \
     CONVERT_LOOP(N##_f16, S, uint16_t, HALF(x), OVER(x, HALF_LIMIT))
-#define SIGNED(NAME, S, D, LOW, HIGH) TO_INTEGER_SIGNED(NAME, S, D, LOW, HIGH)
+#define SIGNED(NAME, S, D, LOW, HIGH)   TO_INTEGER_SIGNED(NAME, S, D, LOW, HIGH)
 #define UNSIGNED(NAME, S, D, LOW, HIGH) TO_INTEGER_UNSIGNED(NAME, S, D, HIGH)
 
 FROM_INTEGER(i8, int8_t, SIGNED)
@@ -103,21 +104,21 @@ CONVERT_LOOP(f16_f64, uint16_t, double, CONVERT_NAME(float_from_half)(x), 0)
 CONVERT_LOOP(f32_f64, float, double, x, 0)
 
 /* From WGSL's integers into any column type. */
-#define INTO_INTEGERS(N, S, SIGN)                         \
-    SIGN(N##_i8, S, int8_t, INT8_MIN, INT8_MAX)           \
-    SIGN(N##_i16, S, int16_t, INT16_MIN, INT16_MAX)       \
-    SIGN(N##_i64, S, int64_t, INT64_MIN, INT64_MAX)       \
-    SIGN(N##_u8, S, uint8_t, 0, UINT8_MAX)                \
-    SIGN(N##_u16, S, uint16_t, 0, UINT16_MAX)             \
-    SIGN(N##_u64, S, uint64_t, 0, INT64_MAX)              \
+#define INTO_INTEGERS(N, S, SIGN) \
+    SIGN(N##_i8, S, int8_t, INT8_MIN, INT8_MAX) \
+    SIGN(N##_i16, S, int16_t, INT16_MIN, INT16_MAX) \
+    SIGN(N##_i64, S, int64_t, INT64_MIN, INT64_MAX) \
+    SIGN(N##_u8, S, uint8_t, 0, UINT8_MAX) \
+    SIGN(N##_u16, S, uint16_t, 0, UINT16_MAX) \
+    SIGN(N##_u64, S, uint64_t, 0, INT64_MAX) \
     CONVERT_LOOP(N##_f64, S, double, x, 0)
 INTO_INTEGERS(i32, int32_t, SIGNED)
 INTO_INTEGERS(u32, uint32_t, UNSIGNED)
 
-#define C(x) CONVERT_NAME(x)
+#define C(x)   CONVERT_NAME(x)
 #define ROW(N) [TYPE_I32] = C(N##_i32), [TYPE_U32] = C(N##_u32), [TYPE_F32] = C(N##_f32), [TYPE_F16] = C(N##_f16)
-#define WIDE(N)                                                                                                \
-    [TYPE_I8] = C(N##_i8), [TYPE_I16] = C(N##_i16), [TYPE_I64] = C(N##_i64), [TYPE_U8] = C(N##_u8),            \
+#define WIDE(N) \
+    [TYPE_I8] = C(N##_i8), [TYPE_I16] = C(N##_i16), [TYPE_I64] = C(N##_i64), [TYPE_U8] = C(N##_u8), \
     [TYPE_U16] = C(N##_u16), [TYPE_U64] = C(N##_u64), [TYPE_F64] = C(N##_f64)
 
 static scatter_convert CONVERT_NAME(convert)(int from_type, int to_type) {

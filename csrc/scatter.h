@@ -19,7 +19,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TYPE_F16, TYPE_F32, TYPE_F64, TYPE_I8, TYPE_I16, TYPE_I32, TYPE_I64, TYPE_U8, TYPE_U16, TYPE_U32, TYPE_U64, TYPE_BOOL, TYPE_COUNT };
+enum {
+    TYPE_F16,
+    TYPE_F32,
+    TYPE_F64,
+    TYPE_I8,
+    TYPE_I16,
+    TYPE_I32,
+    TYPE_I64,
+    TYPE_U8,
+    TYPE_U16,
+    TYPE_U32,
+    TYPE_U64,
+    TYPE_BOOL,
+    TYPE_COUNT
+};
 
 /* Slots are 16 bytes assembled from pieces; a piece that nobody wrote comes from column -1, zeros. */
 enum { SLOT_12_4, SLOT_8_8, SLOT_8_4_4, SLOT_4_4_8, SLOT_4_4_4_4, SLOT_COUNT };
@@ -28,7 +42,8 @@ enum {
     STEP_SLOT,    /* count: which slot; column/offset[0..3]: its pieces; at: the slot's place in the record */
     STEP_COPY,    /* count bytes from column[0] + offset[0] to `at`; gather: the other way */
     STEP_ZERO,    /* count zero bytes at `at` */
-    STEP_TURN,    /* a matrix of 4-byte scalars: rows, cols; its rows are `step` bytes apart in the column */
+    STEP_TURN,    /* `count` matrices of 4-byte scalars, rows × cols, rows `step` bytes apart in the column;
+                     offset[1], offset[2]: bytes from one to the next in the column and in the record */
     STEP_FEED,    /* count scalars, `step` bytes apart, converted from column[0] into column[1], a temporary */
     STEP_DRAIN,   /* the same back: from column[1], a temporary, into column[0] */
     STEP_CONVERT, /* like COPY with a conversion and loops around it: for arrays too large to unroll */
@@ -77,30 +92,33 @@ typedef ptrdiff_t (*scatter_convert)(void *to, const void *from, ptrdiff_t n);
  *
  * Simple (lane[1] NULL): 64 bytes at lane[0], the last 16 of them replaced by the 16 at lane[3].
  * Otherwise: 16 bytes at each lane. In both, lane k moves on step[k] bytes for every four records, and
- * 4-byte unit u of record r is unit index[4 * r + u] of the 64. A lane may be read as 64 bytes for all
- * but the last two records of a call.
+ * 4-byte unit u of record r is unit index[4 * r + u] of the 64.
  */
 typedef struct {
     const char *lane[4];
     ptrdiff_t step[4];
     int32_t index[16];
-    int32_t unit_lane[4], unit_at[4], unit_step[4]; /* where unit u of record 0 lies, and its bytes to the next */
 } scatter_wide;
 
+/* Lane 0 is read as 64 bytes, which may reach into the next two records: so many must lie behind the last. */
 enum { WIDE_SLOTS = 8, WIDE_REST = 2 };
 
 /* What an instruction set offers; everything else is shared. */
 typedef struct {
     const char *name;
-    void (*slot[SLOT_COUNT])(char *to, ptrdiff_t stride, const char *const from[4], const ptrdiff_t step[4], ptrdiff_t n);
+    void (*slot[SLOT_COUNT])(char *to, ptrdiff_t stride, const char *const from[4], const ptrdiff_t step[4],
+                             ptrdiff_t n);
     void (*copy)(char *to, ptrdiff_t to_step, const char *from, ptrdiff_t from_step, ptrdiff_t n, ptrdiff_t bytes);
-    void (*turn)(char *to, ptrdiff_t stride, const char *from, ptrdiff_t from_step, ptrdiff_t row_step, int rows, int cols, ptrdiff_t n);
+    void (*turn)(char *to, ptrdiff_t stride, const char *from, ptrdiff_t from_step, ptrdiff_t row_step, int rows,
+                 int cols, ptrdiff_t n);
+    void (*turn_back)(char *to, ptrdiff_t to_step, ptrdiff_t row_step, const char *from, ptrdiff_t stride, int rows,
+                      int cols, ptrdiff_t n);
     void (*stream)(char *to, const char *from, ptrdiff_t bytes); /* to: 64-aligned; bytes: a multiple of 64 */
-    void (*fence)(void);                                          /* makes streamed bytes visible */
+    void (*fence)(void);                                         /* makes streamed bytes visible */
     scatter_convert (*convert)(int from_type, int to_type);
-    /* Records of `count` wide slots, 16 * count bytes apart; returns how many of n it wrote, a multiple of 4.
+    /* n records, a multiple of 4, of `count` wide slots, 16 * count bytes apart.
      * stream: to is 64-aligned. NULL where the instruction set gains nothing by it. */
-    ptrdiff_t (*wide)(const scatter_wide *slots, int count, char *to, ptrdiff_t n, int stream);
+    void (*wide)(const scatter_wide *slots, int count, char *to, ptrdiff_t n, int stream);
 } scatter_isa;
 
 extern const scatter_isa scatter_portable;

@@ -37,42 +37,41 @@ INLINE void put(char *to, __m512i line, int stream) {
 
 /* Lane L of output line J holds slot (4J + L) % S of record (4J + L) / S. One shuffle takes all lanes of
  * one slot to their places, so a line costs as many shuffles as it has different slots. */
-#define SLOT_OF(S, J, L) ((4 * (J) + (L)) % (S))
+#define SLOT_OF(S, J, L)   ((4 * (J) + (L)) % (S))
 #define RECORD_OF(S, J, L) ((4 * (J) + (L)) / (S) % 4)
 #define RECORDS(S, J) (RECORD_OF(S, J, 0) | RECORD_OF(S, J, 1) << 2 | RECORD_OF(S, J, 2) << 4 | RECORD_OF(S, J, 3) << 6)
 #define SAME(S, J, L, M) (SLOT_OF(S, J, L) == SLOT_OF(S, J, M))
 #define LANES(S, J, L) \
-    ((SAME(S, J, L, 0) ? 0x03 : 0) | (SAME(S, J, L, 1) ? 0x0c : 0) | (SAME(S, J, L, 2) ? 0x30 : 0) | (SAME(S, J, L, 3) ? 0xc0 : 0))
+    ((SAME(S, J, L, 0) ? 0x03 : 0) | (SAME(S, J, L, 1) ? 0x0c : 0) | (SAME(S, J, L, 2) ? 0x30 : 0) | \
+     (SAME(S, J, L, 3) ? 0xc0 : 0))
 #define SHUFFLE(S, J, L) z[SLOT_OF(S, J, L)], z[SLOT_OF(S, J, L)], RECORDS(S, J)
-#define MERGE(S, J, L) line = _mm512_mask_shuffle_i64x2(line, LANES(S, J, L), SHUFFLE(S, J, L))
-#define LINE(S, J)                                                                                  \
-    {                                                                                               \
-        __m512i line = _mm512_shuffle_i64x2(SHUFFLE(S, J, 0));                                      \
-        if (!SAME(S, J, 1, 0)) MERGE(S, J, 1);                                                      \
-        if (!SAME(S, J, 2, 0) && !SAME(S, J, 2, 1)) MERGE(S, J, 2);                                 \
-        if (!SAME(S, J, 3, 0) && !SAME(S, J, 3, 1) && !SAME(S, J, 3, 2)) MERGE(S, J, 3);            \
-        put(to + 64 * (J), line, stream);                                                           \
+#define MERGE(S, J, L)   line = _mm512_mask_shuffle_i64x2(line, LANES(S, J, L), SHUFFLE(S, J, L))
+#define LINE(S, J) \
+    { \
+        __m512i line = _mm512_shuffle_i64x2(SHUFFLE(S, J, 0)); \
+        if (!SAME(S, J, 1, 0)) MERGE(S, J, 1); \
+        if (!SAME(S, J, 2, 0) && !SAME(S, J, 2, 1)) MERGE(S, J, 2); \
+        if (!SAME(S, J, 3, 0) && !SAME(S, J, 3, 1) && !SAME(S, J, 3, 2)) MERGE(S, J, 3); \
+        put(to + 64 * (J), line, stream); \
     }
-#define WIDE(S)                                                                                              \
-    INLINE ptrdiff_t wide_##S(const scatter_wide *w, char *to, ptrdiff_t n, const int stream) {              \
-        const char *p[S][4];                                                                                 \
-        __m512i index[S];                                                                                    \
-        for (int s = 0; s < S; s++) {                                                                        \
-            for (int k = 0; k < 4; k++) p[s][k] = w[s].lane[k];                                              \
-            index[s] = _mm512_loadu_si512((const void *)w[s].index);                                         \
-        }                                                                                                    \
-        ptrdiff_t i = 0;                                                                                     \
-        for (; i + 4 + WIDE_REST <= n; i += 4, to += 64 * S) {                                               \
-            __m512i z[S];                                                                                    \
-            _Pragma("GCC unroll 8") for (int s = 0; s < S; s++) {                                            \
-                int simple = !w[s].lane[1];                                                                  \
-                z[s] = _mm512_permutexvar_epi32(index[s], sources(p[s], simple));                            \
-                p[s][0] += w[s].step[0], p[s][3] += w[s].step[3];                                            \
-                if (!simple) p[s][1] += w[s].step[1], p[s][2] += w[s].step[2];                               \
-            }                                                                                                \
-            LINES_##S                                                                                        \
-        }                                                                                                    \
-        return i;                                                                                            \
+#define WIDE(S) \
+    INLINE void wide_##S(const scatter_wide *w, char *to, ptrdiff_t n, const int stream) { \
+        const char *p[S][4]; \
+        __m512i index[S]; \
+        for (int s = 0; s < S; s++) { \
+            for (int k = 0; k < 4; k++) p[s][k] = w[s].lane[k]; \
+            index[s] = _mm512_loadu_si512((const void *)w[s].index); \
+        } \
+        for (ptrdiff_t i = 0; i < n; i += 4, to += 64 * S) { \
+            __m512i z[S]; \
+            _Pragma("GCC unroll 8") for (int s = 0; s < S; s++) { \
+                int simple = !w[s].lane[1]; \
+                z[s] = _mm512_permutexvar_epi32(index[s], sources(p[s], simple)); \
+                p[s][0] += w[s].step[0], p[s][3] += w[s].step[3]; \
+                if (!simple) p[s][1] += w[s].step[1], p[s][2] += w[s].step[2]; \
+            } \
+            LINES_##S \
+        } \
     }
 
 #define LINES_1 put(to, z[0], stream);
@@ -94,9 +93,14 @@ WIDE(7)
 WIDE(8)
 
 #define CASE(S) \
-    case S: return stream ? wide_##S(w, to, n, 1) : wide_##S(w, to, n, 0)
+    case S: \
+        if (stream) \
+            wide_##S(w, to, n, 1); \
+        else \
+            wide_##S(w, to, n, 0); \
+        break
 
-ptrdiff_t scatter_wide_avx512(const scatter_wide *w, int count, char *to, ptrdiff_t n, int stream) {
+void scatter_wide_avx512(const scatter_wide *w, int count, char *to, ptrdiff_t n, int stream) {
     switch (count) {
         CASE(1);
         CASE(2);
@@ -107,11 +111,11 @@ ptrdiff_t scatter_wide_avx512(const scatter_wide *w, int count, char *to, ptrdif
         CASE(7);
         CASE(8);
     }
-    return 0;
 }
 
 void scatter_stream_avx512(char *to, const char *from, ptrdiff_t bytes) {
-    for (ptrdiff_t i = 0; i < bytes; i += 64) _mm512_stream_si512((void *)(to + i), _mm512_loadu_si512((const void *)(from + i)));
+    for (ptrdiff_t i = 0; i < bytes; i += 64)
+        _mm512_stream_si512((void *)(to + i), _mm512_loadu_si512((const void *)(from + i)));
 }
 
 /* A block without a value this large has none that rounds to infinity; one with is searched exactly. */
@@ -121,13 +125,15 @@ ptrdiff_t scatter_f64_f32_avx512(void *to, const void *from, ptrdiff_t n) {
     __m512d largest = _mm512_setzero_pd();
     ptrdiff_t i = 0;
     for (; i + 16 <= n; i += 16) {
-        __m512d x = _mm512_loadu_pd((const void *)(source + i * 8)), y = _mm512_loadu_pd((const void *)(source + i * 8 + 64));
+        __m512d x = _mm512_loadu_pd((const void *)(source + i * 8)),
+                y = _mm512_loadu_pd((const void *)(source + i * 8 + 64));
         largest = _mm512_max_pd(_mm512_abs_pd(x), largest); /* a NaN leaves the second operand */
         largest = _mm512_max_pd(_mm512_abs_pd(y), largest);
         _mm256_storeu_ps((float *)(void *)(target + i * 4), _mm512_cvtpd_ps(x));
         _mm256_storeu_ps((float *)(void *)(target + i * 4 + 32), _mm512_cvtpd_ps(y));
     }
     if (_mm512_cmp_pd_mask(largest, _mm512_set1_pd(0x1.ffffffp127), _CMP_GE_OQ)) i = 0;
+    if (i == n) return -1;
     ptrdiff_t found = scatter_portable.convert(TYPE_F64, TYPE_F32)(target + i * 4, source + i * 8, n - i);
     return found < 0 ? -1 : i + found;
 }

@@ -58,10 +58,12 @@ static ptrdiff_t avx2_f32_f16(void *to, const void *from, ptrdiff_t n) {
     ptrdiff_t i = 0;
     for (; i + 8 <= n; i += 8) {
         __m256 x = _mm256_loadu_ps((const float *)(const void *)(source + i * 4)), size = _mm256_and_ps(x, magnitude);
-        bad = _mm256_or_ps(bad, _mm256_and_ps(_mm256_cmp_ps(size, limit, _CMP_GE_OQ), _mm256_cmp_ps(size, infinity, _CMP_LT_OQ)));
+        bad = _mm256_or_ps(
+            bad, _mm256_and_ps(_mm256_cmp_ps(size, limit, _CMP_GE_OQ), _mm256_cmp_ps(size, infinity, _CMP_LT_OQ)));
         _mm_storeu_si128((__m128i *)(void *)(target + i * 2), _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
     }
     if (_mm256_movemask_ps(bad)) i = 0; /* search again for the first */
+    if (i == n) return -1;
     ptrdiff_t found = scatter_portable.convert(TYPE_F32, TYPE_F16)(target + i * 2, source + i * 4, n - i);
     return found < 0 ? -1 : i + found;
 }
@@ -73,6 +75,7 @@ static ptrdiff_t avx2_f16_f32(void *to, const void *from, ptrdiff_t n) {
     for (; i + 8 <= n; i += 8)
         _mm256_storeu_ps((float *)(void *)(target + i * 4),
                          _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(source + i * 2))));
+    if (i == n) return -1;
     return scatter_portable.convert(TYPE_F16, TYPE_F32)(target + i * 4, source + i * 2, n - i);
 }
 
@@ -92,6 +95,7 @@ static ptrdiff_t avx2_f64_f32(void *to, const void *from, ptrdiff_t n) {
         _mm_storeu_ps((float *)(void *)(target + i * 4 + 16), _mm256_cvtpd_ps(y));
     }
     if (_mm256_movemask_pd(_mm256_cmp_pd(largest, _mm256_set1_pd(FLOAT_LIMIT), _CMP_GE_OQ))) i = 0;
+    if (i == n) return -1;
     ptrdiff_t found = scatter_portable.convert(TYPE_F64, TYPE_F32)(target + i * 4, source + i * 8, n - i);
     return found < 0 ? -1 : i + found;
 }
@@ -123,6 +127,7 @@ static ptrdiff_t avx2_f64_f16(void *to, const void *from, ptrdiff_t n) {
         _mm_storel_epi64((__m128i *)(void *)(target + i * 2), _mm_cvtps_ph(avx2_odd(x), _MM_FROUND_TO_NEAREST_INT));
     }
     if (_mm256_movemask_pd(_mm256_cmp_pd(largest, _mm256_set1_pd(HALF_LIMIT), _CMP_GE_OQ))) i = 0;
+    if (i == n) return -1;
     ptrdiff_t found = scatter_portable.convert(TYPE_F64, TYPE_F16)(target + i * 2, source + i * 8, n - i);
     return found < 0 ? -1 : i + found;
 }
@@ -135,6 +140,7 @@ static ptrdiff_t avx2_f16_f64(void *to, const void *from, ptrdiff_t n) {
         __m128 f = _mm_cvtph_ps(_mm_loadl_epi64((const __m128i *)(const void *)(source + i * 2)));
         _mm256_storeu_pd((double *)(void *)(target + i * 8), _mm256_cvtps_pd(f));
     }
+    if (i == n) return -1;
     return scatter_portable.convert(TYPE_F16, TYPE_F64)(target + i * 8, source + i * 2, n - i);
 }
 
@@ -158,7 +164,7 @@ static void avx2_stream(char *to, const char *from, ptrdiff_t bytes) {
 #pragma GCC pop_options
 #endif
 
-ptrdiff_t scatter_wide_avx512(const scatter_wide *w, int count, char *to, ptrdiff_t n, int stream);
+void scatter_wide_avx512(const scatter_wide *w, int count, char *to, ptrdiff_t n, int stream);
 void scatter_stream_avx512(char *to, const char *from, ptrdiff_t bytes);
 ptrdiff_t scatter_f64_f32_avx512(void *to, const void *from, ptrdiff_t n);
 
@@ -168,13 +174,14 @@ static scatter_convert avx512_convert(int from_type, int to_type) {
 
 #define SLOTS(NAME) {NAME##_12_4, NAME##_8_8, NAME##_8_4_4, NAME##_4_4_8, NAME##_4_4_4_4}
 static const scatter_isa isa_sse41 = {
-    "sse4.1", SLOTS(sse41), sse41_copy, sse41_turn, sse41_stream, x86_fence, sse41_convert, NULL,
+    "sse4.1", SLOTS(sse41), sse41_copy, sse41_turn, sse41_turn_back, sse41_stream, x86_fence, sse41_convert, NULL,
 };
 static const scatter_isa isa_avx2 = {
-    "avx2", SLOTS(avx2), avx2_copy, avx2_turn, avx2_stream, x86_fence, avx2_convert, NULL,
+    "avx2", SLOTS(avx2), avx2_copy, avx2_turn, avx2_turn_back, avx2_stream, x86_fence, avx2_convert, NULL,
 };
 static const scatter_isa isa_avx512 = {
-    "avx512", SLOTS(avx2), avx2_copy, avx2_turn, scatter_stream_avx512, x86_fence, avx512_convert, scatter_wide_avx512,
+    "avx512",  SLOTS(avx2),    avx2_copy,           avx2_turn, avx2_turn_back, scatter_stream_avx512,
+    x86_fence, avx512_convert, scatter_wide_avx512,
 };
 
 const scatter_isa *scatter_isa_at(int index) {

@@ -147,18 +147,25 @@ def _lower_unrolled(lowering: _Lowering, index: int, leaf: Leaf, source: Source)
     if types["from_type"] != types["to_type"] or source.swap or 0 < abs(record_stride) < 4:
         axes, column = _through_temporary(lowering, index, axes, source, types, SCALAR_SIZE[leaf.scalar])
         offset = 0
-    turned = _turn(leaf, axes) if lowering.forward else None
+    turned = _turn(leaf, axes)
     if turned is not None:
-        rows, cols, axes = turned
-        width = (8 if rows.count == 2 else 16) * cols.count
-        for at, place in _places(axes, leaf.offset, offset):
-            step = {"kind": STEP_TURN, "at": at, "step": rows.column, "rows": rows.count, "cols": cols.count}
-            step |= {"column": [column, ZEROS, ZEROS, ZEROS], "offset": [place, 0, 0, 0], "leaf": index}
-            lowering.body.append(step)
-            lowering.covered.append((at, at + width))
+        _lower_turn(lowering, *turned, Piece(leaf.offset, 4, column, offset), index)
         return
     unit = SCALAR_SIZE[leaf.scalar]
     lowering.pieces += [Piece(at, unit, column, place) for at, place in _places(axes, leaf.offset, offset)]
+
+
+def _lower_turn(lowering: _Lowering, rows: Axis, cols: Axis, axes: list[Axis], first: Piece, index: int) -> None:
+    """Matrices that lie row after row: the innermost array of them is one step, the others are unrolled."""
+    outer = _join(axes, "record")
+    many = outer.pop() if outer else Axis(1, 0, 0)
+    width = (8 if rows.count == 2 else 16) * cols.count
+    for at, place in _places(outer, first.at, first.offset):
+        step = {"kind": STEP_TURN, "at": at, "step": rows.column, "rows": rows.count, "cols": cols.count}
+        step |= {"count": many.count, "offset": [place, many.column, many.record, 0], "leaf": index}
+        lowering.body.append(step | {"column": [first.column, ZEROS, ZEROS, ZEROS]})
+        starts = [at + k * many.record for k in range(many.count)]
+        lowering.covered += [(start, start + width) for start in starts]
 
 
 def _places(axes: list[Axis], at: int, offset: int) -> Iterator[tuple[int, int]]:

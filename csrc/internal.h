@@ -1,0 +1,63 @@
+/* What the kernel's own files share; scatter.h is the contract with the outside. */
+#ifndef GPUSTRUCT_INTERNAL_H
+#define GPUSTRUCT_INTERNAL_H
+
+#include "scatter.h"
+
+enum {
+    BLOCK_BYTES = 8192,
+    BLOCK_RECORDS = 128,
+    STAGE_LIMIT = 32768,
+    CACHE_LINE = 64,
+    RAW_SCALARS = 512,
+    MAX_LOOPS = 64
+};
+
+/* One run over records: where its scratch space lies, and what was found out about its plan. */
+typedef struct {
+    const scatter_isa *isa;
+    const scatter_plan *plan;
+    char *stage, *raw;
+    int64_t block;
+    char **at;                     /* [columns + temporaries]: the row's first record in each column; each temporary */
+    int feeds;                     /* steps that fill temporaries */
+    int wide;                      /* slots of a record that isa->wide can write, or 0 */
+    char (*constants)[CACHE_LINE]; /* [WIDE_SLOTS * 4] pieces of columns that do not move, four times over */
+    scatter_wide slots[WIDE_SLOTS];
+    int64_t moves[WIDE_SLOTS][4]; /* bytes that a lane moves on a record; 0 in temporaries, which start anew */
+} scatter_context;
+
+extern const int scatter_type_size[TYPE_COUNT];
+extern const char scatter_zeros[CACHE_LINE];
+
+static inline int64_t line_up(int64_t bytes) { return (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE; }
+
+static inline ptrdiff_t step_of(const scatter_context *c, int32_t column) {
+    const scatter_plan *plan = c->plan;
+    if (column < 0) return 0;
+    if (column < plan->columns) return (ptrdiff_t)plan->strides[(int64_t)column * plan->ndim + plan->ndim - 1];
+    return (ptrdiff_t)plan->temps[column - plan->columns];
+}
+
+/* Record `first` of a row in a column; a temporary holds one block, from its own start. */
+static inline char *piece_at(const scatter_context *c, int64_t first, int32_t column, int64_t offset) {
+    if (column < 0) return (char *)(uintptr_t)scatter_zeros;
+    return c->at[column] + (column < c->plan->columns ? first * step_of(c, column) : 0) + offset;
+}
+
+/* runs.c: n records of `count` scalars each; the flat index of the first that does not fit, or -1. `raw` holds them
+ * all. */
+ptrdiff_t scatter_move_in(const scatter_isa *isa, const scatter_step *s, char *to, ptrdiff_t to_record,
+                          const char *from, ptrdiff_t from_record, ptrdiff_t n, char *raw);
+ptrdiff_t scatter_move_out(const scatter_isa *isa, const scatter_step *s, char *to, ptrdiff_t to_record,
+                           const char *from, ptrdiff_t from_record, ptrdiff_t n, char *raw);
+/* A STEP_CONVERT over n records; the first record that does not fit, or -1. */
+int64_t scatter_convert_runs(const scatter_isa *isa, const scatter_plan *plan, const scatter_step *s, char *record,
+                             ptrdiff_t record_step, char *column, ptrdiff_t column_step, ptrdiff_t n, int forward,
+                             int check, char *raw);
+
+/* wide.c: fills in wide, slots and moves for the row that c->at describes. */
+void scatter_find_wide(scatter_context *c, int64_t stride);
+void scatter_place_wide(scatter_context *c);
+
+#endif
