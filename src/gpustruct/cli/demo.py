@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
+import sys
+import tempfile
 import time
 from typing import Any
 
@@ -45,6 +48,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Run the demo: 0 if the device and the naive loop agree with what was packed, 1 if not."""
+    if sys.platform == "linux" and "XDG_RUNTIME_DIR" not in os.environ:
+        # Without one the Vulkan loader writes an error line that means nothing here.
+        with tempfile.TemporaryDirectory(prefix="gpustruct-") as folder:
+            os.environ["XDG_RUNTIME_DIR"] = folder
+            return _run(args)
+    return _run(args)
+
+
+def _run(args: argparse.Namespace) -> int:
     from rich.console import Console
 
     n, frames = max(1, args.particles), max(1, args.frames)
@@ -105,7 +117,7 @@ def _simulate(console: Any, device: Any, state: dict[str, np.ndarray], frames: i
     n = len(state["life"])
     particles = RecordBuffer(device, Particle, capacity=n)
     pipeline, bind_group = _pipeline(device, particles, wgsl.declare(Particle) + STEP)
-    groups = particles.dispatch_size(64)
+    groups = particles.dispatch_size(64, n)
     batch = Particle(**state)
     spent = {"upload": 0.0, "read back": 0.0}
     faults: list[str] = []
