@@ -200,6 +200,14 @@ def test_bash_completes_commands_options_values_and_files() -> None:
     assert "scene.wgsl" in bash_offers("gpustruct", "inspect", "sc")
 
 
+def test_flags_take_no_value() -> None:
+    lines = script(build_parser(), "fish").splitlines()
+    (json,) = [line for line in lines if " -l json " in line and "inspect" in line]
+    (struct,) = [line for line in lines if " -l struct " in line and "inspect" in line]
+    assert " -r " not in json
+    assert " -r " in struct
+
+
 def test_fish_completes_commands_and_options(tmp_path: Path) -> None:
     if shutil.which("fish") is None:
         pytest.skip("fish is not installed")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from gpustruct import BindingError, gpu
 from gpustruct.cli import main
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import doctest
 import itertools
+import os
 import random
 import re
 import xml.etree.ElementTree as ET
@@ -382,6 +384,13 @@ def pictures() -> Iterator[tuple[str, str]]:
 @pytest.mark.parametrize(("name", "svg"), list(pictures()))
 def test_the_pictures_of_the_documentation_are_current(name: str, svg: str) -> None:
     assert (IMAGES / f"{name}.svg").read_text(encoding="utf-8") == svg
+
+
+def test_the_documentation_says_what_is_so() -> None:
+    page = Path(__file__).parent.parent / "docs" / "report.md"
+    result = doctest.testfile(os.fspath(page), module_relative=False, encoding="utf-8")
+    assert result.attempted > 5
+    assert result.failed == 0
 
 
 # Tables.
