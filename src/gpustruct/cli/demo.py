@@ -78,10 +78,10 @@ def _run(args: argparse.Namespace) -> int:
         faults += _simulate(console, device, state, frames)
     faults += _measure(console, state)
     if faults:
-        console.print(f"FAILED {'; '.join(faults)}", style="red", markup=False)
+        console.print(f"FAILED {'; '.join(faults)}", style="red", markup=False, soft_wrap=True)
         return 1
     where = "packing" if device is None else f"{frames} frames on {device.adapter.info['device']}, packing"
-    console.print(f"OK {n:,} particles, {where} and the naive loop agree", style="green", markup=False)
+    console.print(f"OK {n:,} particles, {where} and the naive loop agree", style="green", markup=False, soft_wrap=True)
     return 0
 
 
