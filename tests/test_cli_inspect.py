@@ -115,7 +115,7 @@ def test_templates_are_taken_in_part(capsys: pytest.CaptureFixture[str]) -> None
     shader = os.fspath(GOLDEN.parent / "check" / "template.wgsl")
     assert main(["inspect", shader]) == 1
     assert main(["inspect", "--skip", shader]) == 0
-    assert "skipped: line 1" in capsys.readouterr().out
+    assert "\nskipped\n  line 1: " in capsys.readouterr().out
 
 
 def test_a_python_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

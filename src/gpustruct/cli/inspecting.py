@@ -144,6 +144,11 @@ def _show(printer: Printer, seen: Seen, *, titled: bool, whole: bool) -> None:
             verdict = not line.startswith(" ")
             if not verdict or "no order is smaller" not in line:
                 printer.line(line.strip(), "green" if verdict else "", "  " if verdict else "    ")
+    if whole and seen.module is not None and seen.module.skipped:
+        printer.line()
+        printer.line("skipped", "bold")
+        for skipped in seen.module.skipped:
+            printer.line(str(skipped), "dim", "  ")
 
 
 def show_layout(printer: Printer, layout: Layout) -> None:
@@ -183,8 +188,6 @@ def _remarks(seen: Seen) -> Iterator[str]:
     assert module is not None
     for name, reason in module.unavailable.items():
         yield f"{name}: {reason}"
-    for skipped in module.skipped:
-        yield f"skipped: {skipped}"
     yield from seen.differences
 
 
