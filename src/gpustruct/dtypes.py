@@ -114,8 +114,9 @@ def struct_of(source: Any, name: str = "", types: Mapping[str, Any] | None = Non
 def _made(title: str, found: dict[str, Any], asked: dict[str, str]) -> Any:
     if asked:
         inferred = ", ".join(f"{n}: {getattr(t, '__name__', t)}" for n, t in found.items()) or "nothing"
-        way_out = ", ".join(f"{n!r}: {options.split(' or ')[0]}" for n, options in asked.items())
-        current = ", ".join(f"{n} is {options}" for n, options in asked.items())
+        first = {name: options.split(" or ")[0] for name, options in asked.items()}
+        way_out = ", ".join(f"{name!r}: {'f32' if ' ' in option.split(', ')[0] else option}" for name, option in first.items())
+        current = ", ".join(f"{name}: {options}" for name, options in asked.items())
         raise LayoutError.of("dtype-ask", current=current, inferred=inferred, where=title, way_out=f"{{{way_out}}}")
     return make_struct(title, found)
 
@@ -139,7 +140,9 @@ def _from_dtype(dtype: np.dtype, title: str, answers: dict[str, Any], prefix: st
 
 def _inferred(dtype: np.dtype, title: str, answers: dict[str, Any], prefix: str) -> Any:
     """A type, or words that say what it could be."""
-    base, shape = dtype.base, dtype.shape
+    base, shape = dtype, ()
+    while base.subdtype is not None:
+        base, shape = base.base, shape + base.shape
     if base.names is not None:
         scalar = base.fields[base.names[0]][0] if len(base.names) == 1 and base.fields else None
         if base.names == (COLUMN,) and scalar is not None and len(scalar.shape) == 1 and shape:
@@ -153,7 +156,7 @@ def _inferred(dtype: np.dtype, title: str, answers: dict[str, Any], prefix: str)
     else:
         scalar_name = NUMBERS.get(base.str[1:])
         if scalar_name is None:
-            return f"no WGSL type holds {base.name}"
+            return f"{base.name}, which WGSL has not"
         made = PLAIN[scalar_name]
         if any(n in (2, 3, 4) for n in shape):
             return _options(shape, scalar_name)
@@ -215,8 +218,8 @@ def _from_hint(hint: Any, answers: dict[str, Any], prefix: str) -> Any:
             return _from_dataclass(plain, plain.__name__, answers, prefix)
         if issubclass(plain, np.generic):
             scalar = NUMBERS.get(np.dtype(plain).str[1:])
-            return PLAIN[scalar] if scalar else f"no WGSL type holds {plain.__name__}"
+            return PLAIN[scalar] if scalar else f"{plain.__name__}, which WGSL has not"
     arguments = typing.get_args(plain)
     if typing.get_origin(plain) is tuple and set(arguments) in ({float}, {int}):
         return _options((len(arguments),), "f32" if float in arguments else "i32")
-    return f"a type that says no size: {getattr(plain, '__name__', plain)}"
+    return f"{getattr(plain, '__name__', plain)}, which has no size"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -92,6 +93,13 @@ def _buffer(source: Any, where: str) -> Shelf | None:
         kind = type(source).__type__
         if not kind.__layout__.is_runtime_sized and kind.__layout__.kind == "struct":
             return arrays.structured(np.frombuffer(source, dtype_of(kind)).reshape(()), where)
+    if isinstance(source, ctypes.Array | ctypes.Structure):
+        element: Any = type(source)
+        while issubclass(element, ctypes.Array):
+            element = element._type_
+        array = np.frombuffer(source, np.dtype(element))
+        array = array.reshape(()) if element is type(source) else array
+        return arrays.structured(array, where) if array.dtype.names is not None else _refuse(where, source)
     exported = source
     if hasattr(source, "__dlpack__"):
         _refuse(where, source)
@@ -102,9 +110,14 @@ def _buffer(source: Any, where: str) -> Shelf | None:
             return None
     try:
         array = np.asarray(exported)
-    except (TypeError, ValueError, BufferError, NotImplementedError):
+    except (TypeError, ValueError, BufferError, NotImplementedError, RuntimeError):
         return _refuse(where, source)
-    return arrays.structured(array, where) if array.dtype.names is not None else _refuse(where, source)
+    names = array.dtype.names
+    if names is None:
+        _refuse(where, source)
+    # Formats of buffers spell padding out as a field of raw bytes.
+    padding = [name for name in names if array.dtype[name].kind == "V" and array.dtype[name].base.names is None and array.dtype[name].subdtype is None]
+    return arrays.structured(array[[name for name in names if name not in padding]], where)
 
 
 def _attributes(source: Any, where: str) -> Shelf | None:

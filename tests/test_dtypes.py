@@ -1,0 +1,200 @@
+"""dtype_of is the device's layout, by the oracle; struct_of infers what is certain and asks for the rest."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+import pytest
+import reference
+import strategies
+from gpustruct import (
+    LayoutError, Struct, align, array, atomic, dtype_of, f16, f32, i32, mat2x3f, mat3x3h, mat4x4f, pack, struct_of, types, u32,
+    vec2f, vec2i, vec3f, vec4f, wgsl,
+)  # fmt: skip
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+class Inner(Struct):
+    position: vec3f
+    life: f32
+
+
+def scalars(dtype: np.dtype, path: str, offset: int) -> dict[str, tuple[int, str]]:
+    """Every scalar of a dtype as the oracle writes its path, with its byte offset and its numpy code."""
+    found: dict[str, tuple[int, str]] = {}
+    if dtype.subdtype is not None:
+        for k in range(dtype.shape[0]):
+            inner = dtype.base if len(dtype.shape) == 1 else np.dtype((dtype.base, dtype.shape[1:]))
+            found |= scalars(inner, f"{path}[{k}]", offset + k * inner.itemsize)
+        return found
+    if dtype.names is None:
+        return {path: (offset, dtype.str)}
+    assert dtype.fields is not None
+    for name in dtype.names:
+        inner, at, *_ = dtype.fields[name]
+        # "column" and "element" stand for what WGSL has no name for.
+        found |= scalars(inner, path if name in ("column", "element") else f"{path}.{name}", offset + at)
+    return found
+
+
+@given(st.data())
+def test_every_scalar_is_where_the_oracle_says(data: Any) -> None:
+    cls = data.draw(strategies.types(tail=False).filter(lambda made: not made.__layout__.is_runtime_sized))
+    dtype = dtype_of(cls)
+    whole = reference.layout(cls)
+    assert np.zeros(3, dtype).strides[0] == whole.stride or dtype.subdtype is not None
+    assert np.zeros(3, dtype).nbytes == 3 * whole.stride
+    codes = {scalar: kind.str for scalar, kind in reference.DTYPE.items()}
+    want = {path: (offset, codes[scalar]) for path, (offset, scalar) in reference.leaves(cls).items()}
+    assert scalars(dtype, "", 0) == want
+
+
+@given(st.data(), st.integers(0, 2**32 - 1))
+def test_packed_bytes_viewed_and_packed_again(data: Any, seed: int) -> None:
+    cls = data.draw(strategies.structs(tail=False))
+    made = strategies.random_batch(cls, (4,), np.random.default_rng(seed), special=False)
+    packed = pack(made)
+    again = np.zeros(4, dtype_of(cls))
+    again[...] = packed.view(dtype_of(cls))
+    assert again.tobytes() == packed.tobytes()
+
+
+@pytest.mark.parametrize("cls", [int, "f32", Struct, array, atomic, None, 3])
+def test_dtype_of_takes_types_only(cls: Any) -> None:
+    with pytest.raises(LayoutError) as caught:
+        dtype_of(cls)
+    assert caught.value.rule == "dtype-type"
+
+
+def test_dtype_of_runtime_sized_types_is_refused() -> None:
+    class System(Struct):
+        n: u32
+        inner: array[Inner]
+
+    for cls in (System, array[vec3f]):
+        with pytest.raises(LayoutError) as caught:
+            dtype_of(cls)
+        assert caught.value.rule == "dtype-runtime"
+
+
+def members(cls: Any) -> dict[str, str]:
+    return {name: slot.type.__name__ for name, slot in cls.__members__.items()}
+
+
+def test_struct_of_a_dtype() -> None:
+    dtype = np.dtype([("a", "f4"), ("b", ">i2"), ("c", "?"), ("d", "f2"), ("e", "u8", (9,)), ("n", [("x", "f8"), ("y", "i8")]), ("m", [("z", "f4")], (2,))])  # fmt: skip
+    cls = struct_of(dtype, "Thing")
+    assert members(cls) == {
+        "a": "f32", "b": "i32", "c": "u32", "d": "f16", "e": "array[u32, 9]", "n": "Thing_n", "m": "array[Thing_m, 2]",
+    }  # fmt: skip
+    assert members(cls.n.type) == {"x": "f32", "y": "i32"}
+    assert cls.__name__ == "Thing"
+    assert "struct Thing_n {" in wgsl.declare(cls)
+
+
+def test_struct_of_asks_for_what_could_be_two_things() -> None:
+    dtype = np.dtype([("color", "f4", (4,)), ("m", "f4", (4, 4)), ("p", "i4", (8, 2)), ("n", [("v", "f2", (3,))]), ("s", "f4")])
+    with pytest.raises(LayoutError) as caught:
+        struct_of(dtype, "Thing")
+    assert caught.value.rule == "dtype-ask"
+    with pytest.raises(LayoutError) as caught:
+        struct_of(dtype, "Thing", {"n.v": types.vec3h})
+    assert str(caught.value) == (
+        "a member's type must follow from its dtype (current: color: vec4f or array[f32, 4], "
+        "m: mat4x4f or array[vec4f, 4] or array[array[f32, 4], 4], p: array[vec2i, 8] or array[array[i32, 2], 8]; "
+        "inferred n: Thing_n, s: f32) - at Thing; "
+        "say which: struct_of(..., types={'color': vec4f, 'm': mat4x4f, 'p': array[vec2i, 8]})"
+    )
+    answers = {"color": vec4f, "m": array[vec4f, 4], "p": array[vec2i, 8], "n.v": types.vec3h}
+    made = struct_of(dtype, "Thing", answers)
+    assert members(made)["m"] == "array[vec4f, 4]"
+    assert members(made.n.type) == {"v": "vec3h"}
+    assert answers.keys() == {"color", "m", "p", "n.v"}
+    with pytest.raises(LayoutError) as caught:
+        struct_of(dtype, "Thing", {**answers, "nothing": f32})
+    assert caught.value.rule == "dtype-answers"
+    aligned = struct_of(np.dtype([("a", "f4"), ("b", "f4")]), "Pair", {"b": Annotated[f32, align(16)]})
+    assert aligned.b.offset == 16
+
+
+def test_struct_of_understands_dtype_of() -> None:
+    class Mesh(Struct):
+        m: mat4x4f
+        t: array[mat2x3f, 2]
+        h: mat3x3h
+        points: array[vec3f, 5]
+        inner: array[Inner, 3]
+        n: atomic[u32]
+
+    again = struct_of(dtype_of(Mesh), "Mesh", {"inner.position": vec3f})
+    assert dtype_of(again) == dtype_of(Mesh)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [np.dtype("f4"), np.float32, "f4", int, None, 3, np.dtype(("f4", 3)), np.zeros(3), object(), Inner, dataclass],
+)
+def test_struct_of_takes_fields_only(source: Any) -> None:
+    with pytest.raises(LayoutError) as caught:
+        struct_of(source)
+    assert caught.value.rule == "dtype-source"
+
+
+@pytest.mark.parametrize("code", ["U3", "S3", "O", "M8[s]", "m8[s]", "c16", "V4", "g"])
+def test_dtypes_that_wgsl_has_not(code: str) -> None:
+    with pytest.raises(LayoutError) as caught:
+        struct_of(np.dtype([("x", code), ("y", "f4")]))
+    assert caught.value.rule == "dtype-ask"
+
+
+@pytest.mark.parametrize("name", ["2d", "loop", "a b", "__x"])
+def test_field_names_that_wgsl_has_not(name: str) -> None:
+    with pytest.raises(LayoutError):
+        struct_of(np.dtype({"names": [name, "y"], "formats": ["f4", "f4"]}))
+
+
+def test_struct_of_a_ctypes_structure() -> None:
+    class Inside(ctypes.Structure):
+        _fields_ = [("x", ctypes.c_double), ("n", ctypes.c_uint8)]
+
+    class Native(ctypes.Structure):
+        _fields_ = [("a", ctypes.c_float), ("v", ctypes.c_int16 * 2), ("inside", Inside), ("flag", ctypes.c_bool)]
+
+    made = struct_of(Native, types={"v": vec2i})
+    assert made.__name__ == "Native"
+    assert members(made) == {"a": "f32", "v": "vec2i", "inside": "Native_inside", "flag": "u32"}
+
+
+def test_struct_of_a_dataclass() -> None:
+    @dataclass
+    class Inside:
+        x: float
+        n: np.int16
+
+    @dataclass
+    class Data:
+        a: float
+        b: int
+        c: bool
+        h: np.float16
+        v: vec3f
+        w: Annotated[f32, align(16)]
+        inside: Inside
+        known: tuple[float, float]
+
+    # Annotations are text here, and the names in them local.
+    for cls in (Inside, Data):
+        cls.__annotations__ = {k: eval(t, globals(), {"Inside": Inside}) for k, t in cls.__annotations__.items()}
+    made = struct_of(Data, types={"known": vec2f})
+    assert members(made) == {
+        "a": "f32", "b": "i32", "c": "u32", "h": "f16", "v": "vec3f", "w": "f32", "inside": "Inside", "known": "vec2f",
+    }  # fmt: skip
+    assert made.w.offset % 16 == 0
+    with pytest.raises(LayoutError, match=r"known: vec2f or array\[f32, 2\]"):
+        struct_of(Data)
+    assert i32 is made.b.type
+    assert f16 is made.h.type

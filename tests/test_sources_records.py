@@ -1,0 +1,296 @@
+"""Records of objects: what the compiled pass reads, by the oracle; faults with their row and member."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, UserDict, deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+import reference
+import strategies
+from gpustruct import SourceError, Struct, array, atomic, batch, dtype_of, f16, f32, i32, mat2x3f, pack, u32, vec2h, vec3f, vec4i, view
+from hypothesis import given
+from hypothesis import strategies as st
+
+attr = pytest.importorskip("attr")
+
+
+class Particle(Struct):
+    position: vec3f
+    life: f32
+    id: u32
+
+
+class Body(Struct):
+    inner: Particle
+    pair: array[Particle, 2]
+    grid: array[array[Particle, 1], 2]
+    turned: mat2x3f
+    half: vec2h
+    count: atomic[i32]
+    many: array[f32, 70]
+
+
+@dataclass
+class Data:
+    position: Any
+    life: Any
+    id: Any
+
+
+@dataclass(slots=True)
+class Slots:
+    position: Any
+    life: Any
+    id: Any
+
+
+@attr.s(auto_attribs=True)
+class Attrs:
+    position: Any
+    life: Any
+    id: Any
+
+
+@attr.s(auto_attribs=True, slots=True)
+class SlottedAttrs:
+    position: Any
+    life: Any
+    id: Any
+
+
+class Named(NamedTuple):
+    position: Any
+    life: Any
+    id: Any
+
+
+class Shuffled(NamedTuple):
+    id: Any
+    position: Any
+    life: Any
+
+
+class Plain:
+    def __init__(self, position: Any, life: Any, id: Any) -> None:
+        self.position, self.life, self.id, self.more = position, life, id, "ignored"
+
+
+class Computed:
+    __slots__ = ("row",)
+
+    def __init__(self, position: Any, life: Any, id: Any) -> None:
+        self.row = {"position": position, "life": life, "id": id}
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.row[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+def as_dict(position: Any, life: Any, id: Any) -> dict[str, Any]:
+    return {"position": position, "life": life, "id": id}
+
+
+def reversed_dict(position: Any, life: Any, id: Any) -> dict[str, Any]:
+    # Names that are no interned constants, in another order.
+    return {"".join(["i", "d"]): id, "".join(["li", "fe"]): life, "".join(["posi", "tion"]): position}
+
+
+MAKERS: dict[str, Any] = {
+    "dict": as_dict,
+    "reversed dict": reversed_dict,
+    "OrderedDict": lambda *row: OrderedDict(as_dict(*row)),
+    "UserDict": lambda *row: UserDict(as_dict(*row)),
+    "tuple": lambda *row: row,
+    "list": lambda *row: list(row),
+    "namespace": lambda *row: SimpleNamespace(**as_dict(*row)),
+    "Shuffled": lambda *row: Shuffled(**as_dict(*row)),
+    "batch": lambda position, life, id: Particle(position=position, life=life, id=id),
+    "view": lambda position, life, id: view(Particle, pack(Particle(position=position, life=life, id=id))),
+} | {kind.__name__: kind for kind in (Data, Slots, Attrs, SlottedAttrs, Named, Plain, Computed)}
+
+
+def rows(n: int = 5) -> list[tuple[Any, ...]]:
+    rng = np.random.default_rng(1)
+    return [(tuple(rng.standard_normal(3).tolist()), float(rng.standard_normal()), int(rng.integers(2**32))) for _ in range(n)]
+
+
+def expected(n: int = 5) -> bytes:
+    columns = zip(*rows(n), strict=True)
+    return reference.pack(Particle(**dict(zip(("position", "life", "id"), map(np.array, columns), strict=True))))
+
+
+@pytest.mark.parametrize("maker", MAKERS.values(), ids=MAKERS)
+def test_records_of_every_kind(maker: Any) -> None:
+    made = [maker(*row) for row in rows()]
+    for source in (made, tuple(made), deque(made), iter(made), (record for record in made)):
+        assert pack(batch(Particle, source)).tobytes() == expected()
+
+
+def test_kinds_may_be_mixed() -> None:
+    makers = list(MAKERS.values())
+    made = [makers[k % len(makers)](*row) for k, row in enumerate(rows(40))]
+    assert pack(batch(Particle, made)).tobytes() == expected(40)
+
+
+def test_columns_come_back_in_device_layout() -> None:
+    made = batch(Particle, [as_dict(*row) for row in rows()])
+    assert made.life.dtype == np.float32
+    assert made.life.strides == (32,)
+    assert len(batch(Particle, [])) == 0
+    assert pack(batch(Particle, iter(()))).nbytes == 0
+
+
+VALUES: list[Any] = [
+    (1, 2, 3), [1.5, 2, True], np.array([1, 2, 3]), np.array([1.5, 2, 3], ">f8"), np.arange(6.0)[::2], (np.float32(1), np.int8(2), 3.0),
+    np.array([1, 2, 3], np.float16), range(3), memoryview(np.arange(3.0)), [np.array(1.0), 2, 3], (np.nan, np.inf, -0.0),
+    np.array([True, False, True]), (0.1, 2**24 + 1, -(2**53) - 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+def test_vectors_from_anything(value: Any) -> None:
+    made = batch(Particle, [(value, 1, 2)] * 3)
+    want = reference.pack(Particle(position=np.array([value] * 3, np.asarray(value).dtype), life=1, id=2))
+    assert reference.difference(Particle, pack(made), want) is None
+
+
+@pytest.mark.parametrize("value", [7, True, np.int8(7), np.uint64(7), np.array(7), np.bool_(True)], ids=repr)
+def test_numbers_from_anything(value: Any) -> None:
+    made = batch(Particle, [((1, 2, 3), value, value)])
+    assert pack(made).tobytes() == reference.pack(Particle(position=[[1, 2, 3]], life=int(value), id=int(value)))
+
+
+@given(st.data(), st.integers(0, 2**32 - 1), st.sampled_from(["dict", "tuple", "list", "namespace"]))
+def test_random_structs_as_nested_records(data: Any, seed: int, kind: str) -> None:
+    cls = data.draw(strategies.structs(tail=False, max_members=4))
+    made = strategies.random_batch(cls, (3,), np.random.default_rng(seed))
+    records = [record_of(made[k], kind) for k in range(3)]
+    assert reference.difference(cls, pack(batch(cls, records)), reference.pack(made)) is None
+
+
+def record_of(made: Any, kind: str) -> Any:
+    """A batch's value as nested records, lists of them for arrays, and plain numbers in nested lists."""
+    if made.__shape__:
+        return [record_of(made[k], kind) for k in range(len(made))]
+    values: dict[str, Any] = {}
+    for name in type(made).__members__:
+        value = getattr(made, name)
+        values[name] = record_of(value, kind) if hasattr(value, "__columns__") else value.tolist()
+    if kind == "dict":
+        return values
+    if kind == "namespace":
+        return SimpleNamespace(**values)
+    return tuple(values.values()) if kind == "tuple" else list(values.values())
+
+
+def test_renames_find_other_keys_and_parts() -> None:
+    source = [{"x": 1, "y": 2.0, "z": np.float32(3), "age": 4, "id": 5}] * 3
+    want = reference.pack(Particle(position=[[1, 2, 3]] * 3, life=4, id=5))
+    assert pack(batch(Particle, source, position=("x", "y", "z"), life="age")).tobytes() == want
+    objects = [SimpleNamespace(**row) for row in source]
+    assert pack(batch(Particle, objects, position=("x", "y", "z"), life="age")).tobytes() == want
+
+    class Holder(Struct):
+        inner: Particle
+
+    nested = [{"inner": row} for row in source]
+    made = batch(Holder, nested, {"inner.position": ("x", "y", "z"), "inner.life": "age"})
+    assert pack(made).tobytes() == want
+
+
+def test_records_that_change_while_they_are_read() -> None:
+    class Sly:
+        def __init__(self, rows: list[Any]) -> None:
+            self.rows = rows
+            self.life = self.id = 1
+
+        @property
+        def position(self) -> Any:
+            self.rows.clear()
+            return (1, 2, 3)
+
+    source: list[Any] = []
+    source += [Sly(source) for _ in range(4)]
+    with pytest.raises(RuntimeError):
+        batch(Particle, source)
+
+    class Slier(list[Any]):
+        pass
+
+    class Value:
+        def __init__(self, row: list[Any]) -> None:
+            self.row = row
+
+        def __array__(self, *arguments: Any, **options: Any) -> Any:
+            del self.row[1:]
+            return np.zeros(3)
+
+    row: list[Any] = [None, 1, 2]
+    row[0] = Value(row)
+    with pytest.raises(SourceError) as caught:
+        batch(Particle, [row])
+    assert caught.value.rule == "record-kind"
+
+
+def test_the_class_that_was_read_last_does_not_matter() -> None:
+    class Inner:
+        __slots__ = ("id", "life", "more", "position")
+
+        def __array__(self, *arguments: Any, **options: Any) -> Any:
+            # The same members are read from another class in between.
+            batch(Particle, [Slots((1, 1, 1), 1, 1)])
+            return np.ones(3)
+
+    made = batch(Particle, [Slots(Inner(), 2, 3), Slots((4, 5, 6), 5, 6)])
+    assert made.id.tolist() == [3, 6]
+    assert made.life.tolist() == [2, 5]
+
+
+def test_errors_of_an_object_s_own_code_come_through() -> None:
+    class Broken:
+        life = id = 1
+
+        @property
+        def position(self) -> Any:
+            raise ZeroDivisionError("mine")
+
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        batch(Particle, [Broken()])
+
+    def rows() -> Iterator[Any]:
+        yield ((1, 2, 3), 4, 5)
+        raise KeyError("mine too")
+
+    with pytest.raises(KeyError, match="mine too"):
+        batch(Particle, rows())
+
+
+def test_unset_slots_are_missing() -> None:
+    half = Slots.__new__(Slots)
+    half.life = 1
+    with pytest.raises((SourceError, AttributeError)):
+        batch(Particle, [Slots((1, 2, 3), 1, 2), half])
+
+
+def test_large_values_and_deep_ones() -> None:
+    record = {
+        "inner": ((1, 2, 3), 4, 5), "pair": [((1, 2, 3), 4, 5)] * 2, "grid": [[{"position": (1, 2, 3), "life": 4, "id": 5}]] * 2,
+        "turned": [[1, 2], [3, 4], [5, 6]], "half": (0.5, 65504), "count": -(2**31), "many": list(range(70)),
+    }  # fmt: skip
+    one = {"position": [1, 2, 3], "life": 4, "id": 5}
+    many = {name: np.array([value] * 2) for name, value in one.items()}
+    grid = {name: value[:, None] for name, value in many.items()}
+    want = Body(
+        inner=one, pair=many, grid=grid, turned=record["turned"], half=record["half"], count=record["count"], many=record["many"]
+    )
+    assert pack(batch(Body, [record] * 3)).tobytes() == reference.pack(want) * 3
+    assert batch(vec4i, [[1, 2, 3, 4]]).__columns__[0].shape == (1, 4)
+    assert batch(Particle, np.zeros(3, dtype_of(Particle))).life.shape == (3,)
+    assert batch(f16, [1, 2.5]).__columns__[0].tolist() == [1, 2.5]
