@@ -184,7 +184,7 @@ class WgslError(GpuStructError):
         "syntax": "the text must follow WGSL's grammar: {expected} here (current: {found!r}) - at {where}; correct the declaration",
         "skipped": "at most {most} parts of a text may be skipped (current: more) - at {where}; run the template first",
         "declarations": "a module may have at most {most} declarations (current: more) - at {where}; split the text",
-        "declaration-tokens": "a declaration may have at most {most} tokens (current: more) - at {where}; bind the data as a buffer",
+        "tokens": "the declarations of a module may have at most {most} tokens (current: more) - at {where}; bind the data as a buffer",
         "syntax-end": "a declaration must be complete: {expected} is missing (current: the text ends) - at {where}; complete it",
         "operators-mixed": "WGSL does not order these operators (current: {sign} beside another) - at {where}; use parentheses",
         "name": "a name must be a WGSL identifier that is not reserved (current: {name!r}) - at {where}; rename it",

@@ -7,8 +7,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-import reference
 import wgpu
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+import reference
 from gpustruct import (
     BindingError,
     LayoutError,
@@ -26,12 +37,10 @@ from gpustruct import (
     vec3h,
     vec4f,
     vec4u,
+    wgsl,
 )
 from gpustruct.gpu import RecordBuffer, Uploader
 from gpustruct.gpu.readback import Reader
-from hypothesis import settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
 from strategies import random_batch
 
 
@@ -64,7 +73,17 @@ class OddTail(Struct):
     tail: array[Halves]
 
 
-TYPES = [Particle, Halves, System, Half, OddTail, f16, vec3h, u32, array[f16], array[Particle], array[i32, 3]]
+class Pair(Struct):
+    a: f16
+    b: f16
+
+
+class OddPairs(Struct):
+    head: f16
+    tail: array[Pair]
+
+
+TYPES = [Particle, Halves, System, Half, OddTail, OddPairs, f16, vec3h, u32, array[f16], array[Particle], array[i32, 3]]
 CHUNKS = [(256, 2, 0), (1024, 3, 0), (4096, 2, 300), (None, None, None)]
 
 
@@ -74,7 +93,10 @@ class Machine(RuleBasedStateMachine):
     device: Any = None
 
     @initialize(
-        T=st.sampled_from(TYPES), capacity=st.integers(1, 40), chunks=st.sampled_from(CHUNKS), seed=st.integers(0, 2**32 - 1)
+        T=st.sampled_from(TYPES),
+        capacity=st.integers(1, 40),
+        chunks=st.sampled_from(CHUNKS),
+        seed=st.integers(0, 2**32 - 1),
     )
     def begin(self, T: Any, capacity: int, chunks: Any, seed: int) -> None:
         self.rng = np.random.default_rng(seed)
@@ -88,7 +110,9 @@ class Machine(RuleBasedStateMachine):
         self.tail = measured.tail_stride > 0 and not bare
         self.base = measured.header
         self.stride = measured.tail_stride or measured.stride
-        self.element = T.__element__ if bare else {System: Particle, Half: f16, OddTail: Halves}.get(T, T)
+        self.element = (
+            T.__element__ if bare else {System: Particle, Half: f16, OddTail: Halves, OddPairs: Pair}.get(T, T)
+        )
         self.model = bytearray(self.buffer.buffer.size)
 
     def records(self, n: int) -> Any:
@@ -210,7 +234,10 @@ class Machine(RuleBasedStateMachine):
         # Reading is proved by packing again with the oracle: every scalar, and nothing of the padding.
         data = reference.pack(got)
         expected = bytes(self.model[low:high])
-        assert reference.difference(array[self.element, max(1, stop - start)], data[self.base :], expected) is None or stop == start
+        assert (
+            reference.difference(array[self.element, max(1, stop - start)], data[self.base :], expected) is None
+            or stop == start
+        )
         assert data[: self.base] == bytes(self.model[: self.base])
 
     @precondition(lambda self: self.element in (Particle, u32))
@@ -243,8 +270,10 @@ def test_random_operations(device: Any) -> None:
 def read_lengths(device: Any, T: Any, buffer: Any, bindings: list[dict[str, Any]]) -> np.ndarray:
     """arrayLength of each binding, as a shader reads it."""
     name = T.__layout__.name
-    enable = "enable f16;" if "h" in name or name == "f16" else ""
+    struct = wgsl.declare(T)
+    enable = "" if "enable f16;" in struct or "16" not in str(T.__layout__.core.scalar) else "enable f16;"
     code = f"""{enable}
+        {struct}
         @group(0) @binding(0) var<storage, read> records: array<{name}>;
         @group(0) @binding(1) var<storage, read_write> length: array<u32>;
         @group(0) @binding(2) var<uniform> at: vec4u;
@@ -283,3 +312,201 @@ def read_lengths(device: Any, T: Any, buffer: Any, bindings: list[dict[str, Any]
     work.end()
     device.queue.submit([encoder.finish()])
     return np.asarray(lengths.read())
+
+
+LENGTH_TYPES = [u32, f16, vec2h, vec3h, vec3f, vec4f, mat4x4f, Particle, Halves, array[i32, 3]]
+
+
+@pytest.mark.parametrize("T", LENGTH_TYPES, ids=str)
+def test_array_length_is_exact(device: Any, T: Any) -> None:
+    """Every length from 1 to 2000: bound and read by a shader, or refused beforehand."""
+    buffer = RecordBuffer(device, T, 2000)
+    wanted, bindings, refused = [], [], []
+    rules: set[str] = set()
+    for n in range(1, 2001):
+        try:
+            bindings.append(buffer.binding(n))
+            wanted.append(n)
+        except BindingError as error:
+            refused.append(n)
+            rules.add(error.rule)
+    assert read_lengths(device, T, buffer, bindings).tolist() == wanted
+    assert rules <= {"length-representable"}
+    # From the rules alone: 2-byte strides have no odd length, and nothing else is refused.
+    assert refused == [
+        n for n in range(1, 2001) if reference.layout(T).stride * n % 4 and reference.layout(T).stride < 4
+    ]
+
+
+def test_a_tail_below_the_smallest_binding(device: Any) -> None:
+    class Table(Struct):
+        head: vec4f
+        values: array[f32]
+
+    buffer = RecordBuffer(device, Table, 10)
+    for n in (1, 2, 3):
+        with pytest.raises(BindingError, match=r"arrayLength can be 4 or more .* bind 4 records"):
+            buffer.binding(n)
+    assert [buffer.binding(n)["size"] for n in (4, 5, 10)] == [32, 36, 56]
+    with pytest.raises(BindingError, match="count must be a whole number from 1 to 10"):
+        buffer.binding(11)
+    with pytest.raises(BindingError, match="count must be a whole number from 1 to 10"):
+        buffer.binding(0)
+
+
+def test_one_buffer_many_bindings(device: Any) -> None:
+    """More bytes than one binding may have: split between records, at the device's offset alignment."""
+    limits = {"max-storage-buffer-binding-size": 1 << 16}
+    small = device.adapter.request_device_sync(required_limits=limits)
+    most = small.limits["max-storage-buffer-binding-size"]
+    n = 3 * most // 12
+
+    class Triple(Struct):
+        a: f32
+        b: f32
+        c: f32
+
+    buffer = RecordBuffer(small, Triple, n)
+    values = np.arange(n, dtype=np.float32)
+    buffer.write(Triple(a=values, b=values, c=values))
+    bindings = buffer.bindings()
+    alignment = small.limits["min-storage-buffer-offset-alignment"]
+    assert all(b["offset"] % alignment == 0 and b["offset"] % 12 == 0 and b["size"] <= most for b in bindings)
+    assert [b["offset"] for b in bindings[1:]] == [b["offset"] + b["size"] for b in bindings[:-1]]
+    assert sum(b["size"] for b in bindings) == 12 * n
+    with pytest.raises(BindingError, match=r"max-storage-buffer-binding-size is .* use bindings\(\)"):
+        buffer.binding()
+    np.testing.assert_array_equal(buffer.read(n - 5).b, values[-5:])
+
+
+def test_limits_name_the_way_out(device: Any) -> None:
+    limit = device.limits["max-buffer-size"]
+    with pytest.raises(BindingError) as error:
+        RecordBuffer(device, vec4f, limit // 16 + 1)
+    assert f"max-buffer-size is {limit} on this device" in str(error.value)
+    assert "required_limits={'max-buffer-size':" in str(error.value)
+    assert f"the adapter allows {device.adapter.limits['max-buffer-size']}" in str(error.value)
+
+
+class Model(Struct):
+    matrix: mat4x4f
+    tint: vec3f
+
+
+def test_dynamic_offsets(device: Any) -> None:
+    buffer = RecordBuffer(device, Model, 9, usage="UNIFORM|STORAGE", dynamic_offsets=True)
+    alignment = device.limits["min-uniform-buffer-offset-alignment"]
+    rng = np.random.default_rng(1)
+    batch = Model(matrix=rng.random((9, 4, 4)), tint=rng.random((9, 3)))
+    buffer.write(batch)
+    assert buffer.stride % alignment == 0
+    data = np.frombuffer(device.queue.read_buffer(buffer.buffer), np.uint8)
+    packed = reference.pack(batch)
+    for k, offset in enumerate(buffer.offsets()):
+        assert offset % alignment == 0
+        assert data[offset : offset + 80].tobytes() == packed[80 * k : 80 * k + 80]
+        assert not data[offset + 80 : offset + buffer.stride].any()
+    buffer.write(batch[4:6], where=[8, 0])
+    np.testing.assert_array_equal(buffer.read().tint[[8, 0]], np.float32(batch.tint[4:6]))
+
+
+def test_uniform_must_be_legal(device: Any) -> None:
+    class Weights(Struct):
+        values: array[f32, 8]
+
+    with pytest.raises(LayoutError, match="array stride must be a multiple of 16 in uniform"):
+        RecordBuffer(device, Weights, 1, usage="UNIFORM")
+
+
+def test_dispatch_size(device: Any) -> None:
+    buffer = RecordBuffer(device, u32, 1 << 24)
+    assert buffer.dispatch_size(64) == (0, 1, 1)
+    assert buffer.dispatch_size(64, 65) == (2, 1, 1)
+    x, y, z = buffer.dispatch_size(1, 1 << 20)
+    most = device.limits["max-compute-workgroups-per-dimension"]
+    assert z == 1
+    assert max(x, y) <= most
+    assert 1 << 20 <= x * y < (1 << 20) + y
+
+
+REFUSED: list[tuple[str, type[Exception], Callable[[Any], Any]]] = [
+    ("takes records of Particle", SourceError, lambda b: b.write(u32([1]))),
+    ("takes a batch", SourceError, lambda b: b.write(np.zeros(3))),
+    ("call resize", BindingError, lambda b: b.write(particles(11))),
+    ("call resize", BindingError, lambda b: b.write(particles(3), start=8)),
+    ("start must be a whole number", BindingError, lambda b: b.write(particles(3), start=-1)),
+    ("start and where exclude each other", SourceError, lambda b: b.write(particles(1), start=0, where=[1])),
+    ("must have 2 records", SourceError, lambda b: b.write(particles(3), where=[1, 2])),
+    ("must have 1 or 3 records", SourceError, lambda b: b.write(particles(2), where=[True, False, False])),
+    ("within the capacity, 10 .current: 10.", BindingError, lambda b: b.write(particles(1), where=[10])),
+    ("within the capacity, 10 .current: -1.", BindingError, lambda b: b.write(particles(1), where=[-1])),
+    ("within the capacity, 10 .current: 11.", BindingError, lambda b: b.write(particles(1), where=[False] * 11 + [True])),
+    ("where must be a mask", SourceError, lambda b: b.write(particles(1), where=[0.5])),
+    ("where must be a mask", SourceError, lambda b: b.write(particles(1), where="all")),
+    ("one batch dimension", SourceError, lambda b: b.write(Particle(position=np.zeros((2, 2, 3)), life=0, id=0, color=0 * np.ones(4)), where=[1])),
+    ("stop must be a whole number from 5 to 10", BindingError, lambda b: b.read(5, 3)),
+    ("stop must be a whole number from 0 to 10", BindingError, lambda b: b.read(0, 11)),
+    ("give it 2 records", SourceError, lambda b: b.read(0, 2, out=particles(3))),
+    ("out must be a batch of Particle", SourceError, lambda b: b.read(0, 2, out=u32([1, 2]))),
+    ("only a struct that ends in a runtime-sized array has a header", BindingError, lambda b: b.write_header({})),
+    ("only records at dynamic offsets", BindingError, lambda b: b.offsets()),
+    ("workgroup_size must be", BindingError, lambda b: b.dispatch_size(0)),
+    ("capacity must be", BindingError, lambda b: b.resize(0)),
+    ("capacity must be", BindingError, lambda b: RecordBuffer(b.device, u32, 2.5)),
+    ("usage must be", BindingError, lambda b: RecordBuffer(b.device, u32, 2, usage="MAP_READ")),
+    ("usage must be", BindingError, lambda b: RecordBuffer(b.device, u32, 2, usage="STORE")),
+    ("takes a wgpu device", BindingError, lambda b: RecordBuffer(b.buffer, u32, 2)),
+    ("dynamic offsets need records of a fixed size", BindingError, lambda b: RecordBuffer(b.device, System, 2, dynamic_offsets=True)),
+    ("takes a gpustruct type", LayoutError, lambda b: RecordBuffer(b.device, float, 2)),
+    ("chunks must be", BindingError, lambda b: Uploader(b.device, chunks=1)),
+]  # fmt: skip
+
+
+def particles(n: int) -> Any:
+    return Particle(position=np.zeros((n, 3)), life=np.zeros(n), id=np.arange(n), color=np.ones((n, 4)))
+
+
+@pytest.mark.parametrize(("words", "kind", "act"), REFUSED, ids=range(len(REFUSED)))
+def test_refusals(device: Any, words: str, kind: type[Exception], act: Callable[[Any], Any]) -> None:
+    buffer = RecordBuffer(device, Particle, 10)
+    buffer.write(particles(4))
+    with pytest.raises(kind, match=words):
+        act(buffer)
+    # Nothing happened, and everything works on.
+    assert buffer.read().id.tolist() == [0, 1, 2, 3]
+
+
+def test_sharded_over_devices(device: Any) -> None:
+    from gpustruct.gpu import ShardedBuffer
+
+    others = [device, device.adapter.request_device_sync(), device.adapter.request_device_sync()]
+    buffer = ShardedBuffer(others, Particle, 1000)
+    batch = random_batch(Particle, (1000,), np.random.default_rng(5))
+    seen: list[tuple[int, int]] = []
+    buffer.write(batch, progress=lambda done, total: seen.append((done, total)))
+    assert buffer.bounds == [(0, 334), (334, 667), (667, 1000)]
+    assert seen[-1] == (1000, 1000)
+    assert reference.pack(buffer.read()) == pack(batch).tobytes()
+    for part, (start, stop) in zip(buffer.buffers, buffer.bounds, strict=True):
+        assert part.count == stop - start
+
+
+def test_out_is_filled_in_its_own_dtypes(device: Any) -> None:
+    buffer = RecordBuffer(device, Particle, 10)
+    batch = particles(10)
+    buffer.write(batch)
+    out = Particle(position=np.empty((10, 3)), life=np.empty(10), id=np.empty(10, np.int64), color=np.empty((10, 4)))
+    assert buffer.read(out=out) is out
+    assert out.id.tolist() == list(range(10))
+    assert out.color.dtype == np.float64
+    assert (out.color == 1).all()
+
+
+def test_landings_are_used_again(device: Any) -> None:
+    buffer = RecordBuffer(device, Particle, 10)
+    buffer.write(particles(10))
+    buffer.read()
+    spare = len(Reader.of(device)._spare)
+    for _ in range(10):
+        buffer.read()
+    assert len(Reader.of(device)._spare) == spare

@@ -67,6 +67,21 @@ def check_buffer(device: Any, buffer: Any, usage: str, function: str) -> None:
         raise BindingError.of("buffer-mapped", function=function, current=buffer.map_state)
 
 
+def check_alive(device: Any, buffer: Any, function: str) -> None:
+    """BindingError if the buffer was destroyed or the device is lost.
+
+    A submit that uses either ends the process: wgpu-native takes errors of a submit for fatal. wgpu says
+    what is the matter when it refuses a write, and a write of one byte it refuses always, without effect
+    (WebGPU §19.1: the size must be a multiple of 4).
+    """
+    try:
+        device.queue.write_buffer(buffer, 0, b"\0")
+    except wgpu.GPUError as error:
+        current = " ".join(str(error).split())
+        if "destroyed" in current or "lost" in current:
+            raise BindingError.of("device-lost", function=function, current=current) from None
+
+
 def usage_text(usage: int) -> str:
     """The flags of a buffer usage, as wgpu spells them."""
     names = [name for name in dir(wgpu.BufferUsage) if name.isupper() and usage & getattr(wgpu.BufferUsage, name)]

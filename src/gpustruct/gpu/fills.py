@@ -55,7 +55,7 @@ def spans_of(bound: Bound, target: int) -> list[Span]:
 
 
 def fills(spans: Sequence[Span], limit: int) -> Iterator[Fill]:
-    """Split spans into fills of at most `limit` bytes, at records, and at multiples of 4 of the buffer.
+    """Split spans into fills of at most `limit` bytes, at records, and at words of the buffer where records allow it.
 
     Only a record (or two, where one ends inside a word) that is larger than `limit` makes a larger fill.
     """
@@ -72,7 +72,7 @@ def fills(spans: Sequence[Span], limit: int) -> Iterator[Fill]:
                 at = round_up(LINE, at) + target % 4
                 copy = Copy(at, target, 0)
             take = min(span.stop - start, (limit - 4 - at) // stride)
-            while 0 < take < span.stop - start and (target + take * stride) % 4:
+            if 0 < take < span.stop - start and (target + take * stride) % 4 and stride % 4:
                 take -= 1
             if take <= 0 and (pieces or copy.size):
                 if copy.size:

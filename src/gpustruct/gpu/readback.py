@@ -38,6 +38,7 @@ def read_words(device: Any, buffer: Any, offsets: Sequence[int]) -> list[bytes]:
     [b'efgh', b'abcd']
     """
     devices.check_buffer(device, buffer, "COPY_SRC", "write")
+    devices.check_alive(device, buffer, "write")
     usage = wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.COPY_DST
     words = device.create_buffer(size=round_up(8, 4 * len(offsets)), usage=usage)
     encoder = device.create_command_encoder()
@@ -88,6 +89,7 @@ class Landing:
 
     def fetch(self, source: Any, fill: Fill) -> None:
         """Submit the copies of a fill, and ask for the memory."""
+        devices.check_alive(self.device, source, "read")
         encoder = self.device.create_command_encoder()
         for copy in fill.copies:
             low, high = copy.source // 4 * 4, round_up(4, copy.source + copy.size)
@@ -152,7 +154,10 @@ class Reading:
         with self._lock:
             while self._flights:
                 fill, landing = self._flights.pop()
-                landing.land(fill, self._out, self._workers)
+                try:
+                    landing.land(fill, self._out, self._workers)
+                except wgpu.GPUError as error:
+                    raise refused(error, "read_async") from None
                 self._reader.give_back(landing)
         return self._out
 

@@ -239,6 +239,7 @@ class RecordBuffer:
         """
         with self._lock:
             try:
+                devices.check_alive(self._device, self._buffer, "clear")
                 commands = self._device.create_command_encoder() if encoder is None else encoder
                 commands.clear_buffer(self._buffer)
                 if encoder is None:
@@ -264,6 +265,7 @@ class RecordBuffer:
             count = min(self._count, number)
             larger = self._create(number)
             try:
+                devices.check_alive(self._device, self._buffer, "resize")
                 encoder = self._device.create_command_encoder()
                 size = min(round_up(4, self._base + count * self._stride), larger.size, self._buffer.size)
                 if size:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -74,7 +75,7 @@ class ShardedBuffer:
             raise BindingError.of("capacity", function="write", type=self._type.__name__, **facts)
         edges = [count * k // len(self.buffers) for k in range(len(self.buffers), -1, -1)]
         edges = [count - edge for edge in edges]
-        self.bounds = list(zip(edges[:-1], edges[1:], strict=True))
+        self.bounds = list(itertools.pairwise(edges))
         for buffer, (start, stop) in zip(self.buffers, self.bounds, strict=True):
             below = None if progress is None else lambda done, _, at=start: progress(at + done, count)
             buffer.write(batch[start:stop], progress=below)

@@ -42,6 +42,9 @@ def settle(device: Any, promise: Any, function: str) -> None:
             if lost(device):
                 raise BindingError.of("device-lost", function=function, current="destroyed")
         promise.sync_wait()
+        if lost(device):
+            # What was mapped went with the device.
+            raise BindingError.of("device-lost", function=function, current="destroyed")
     except RuntimeError as error:
         raise BindingError.of("device-lost", function=function, current=" ".join(str(error).split())) from None
 

@@ -289,6 +289,7 @@ class Uploader:
             raise
         chunk.close()
         try:
+            devices.check_alive(self._device, buffer, "write")
             encoder = self._device.create_command_encoder()
             for copy in fill.copies:
                 low, high = copy.source // 4 * 4, round_up(4, copy.source + copy.size)
