@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -49,7 +49,7 @@ def check(T: Any, text: str | Module, *, name: str | None = None, skip: bool = F
     ...     wgsl.check(Light, "struct Light { intensity: f32, position: vec3f }")
     ... except WgslError as error:
     ...     print(error)
-    Light must be the same on both sides (current: 2 differences) - at check(Light, ...); change one side
+    Light must be the same on both sides (current: 3 rows differ) - at check(Light, ...); change one side
     side    member     type   offset  size  stride
     Python  intensity  f32        12     4
     shader  intensity  f32         0     4
@@ -82,12 +82,14 @@ def _sides(T: Any) -> tuple[Layout | None, np.dtype[Any]]:
         return T.__layout__, np.dtype(np.void)
     if isinstance(T, type) and issubclass(T, ctypes.Structure):
         try:
-            T = np.dtype(T)
+            return None, np.dtype(T)
         except Exception as error:
             raise WgslError.of("check-type", current=f"{T.__name__}: {error}") from None
-    if isinstance(T, np.dtype) and T.fields:
-        return None, T
-    raise WgslError.of("check-type", current=getattr(T, "__name__", None) or repr(T)[:80])
+    if isinstance(T, np.dtype) and cast("np.dtype[Any]", T).fields:
+        return None, cast("np.dtype[Any]", T)
+    raise WgslError.of(
+        "check-type", current=str(getattr(cast("Any", T), "__name__", None) or repr(cast("Any", T))[:80])
+    )
 
 
 def _compare(name: str, ours: list[Row], theirs: list[Row]) -> None:
@@ -161,7 +163,7 @@ def _fits(dtype: np.dtype[Any], layout: Layout) -> bool:
         return bool(dtype.base.fields) and dtype.shape == tuple(counts)
     if _SCALARS.get(dtype.base) != inner.scalar:
         return False
-    own = [[]] if inner.kind in ("scalar", "atomic") else [[inner.rows], [-(-inner.rows // 2) * 2]]
+    own: list[list[int]] = [[]] if inner.kind in ("scalar", "atomic") else [[inner.rows], [-(-inner.rows // 2) * 2]]
     if inner.kind == "matrix":
         own = [[inner.columns, *rows] for rows in own] + [[inner.size // dtype.base.itemsize]]
     return any(dtype.shape == (*counts, *shape) for shape in own)

@@ -7,8 +7,9 @@ the value `Unknown`, which is an error only where a size or a count needs it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
+from ..errors import GpuStructError
 from . import kinds, operators
 from .kinds import ABSTRACT_FLOAT, ABSTRACT_INT, BOOL, Type
 from .operators import Fault
@@ -97,9 +98,10 @@ class Evaluator:
         kind = self.scope.kind_of(node.text)
         if kind in ("const", "override") and node.arguments is None:
             return self.scope.value_of(node.text, node.offset)
+        what = "a function" if node.text in FUNCTIONS else "a type"
         if not kind and node.text not in FUNCTIONS:
-            raise self.error("unresolved", node.offset, name=node.text)
-        raise self.error("not-constant", node.offset, what=f"{kind or 'function'} {node.text}")
+            self.scope.type_of(node)
+        raise self.error("not-constant", node.offset, what=f"{kind or what} {node.text}")
 
     # Calls: constructors, conversions, built-in functions.
 
@@ -119,7 +121,7 @@ class Evaluator:
         """The type that ``vec3(…)``, ``mat2x2(…)`` or ``array(…)`` takes from its arguments."""
         if callee.text == "array" and values:
             element = self._common([value.type for value in values], callee.offset)
-            return kinds.array_of(element, len(values))
+            return self._array(element, len(values), callee.offset)
         generator = GENERATORS.get(callee.text)
         if generator is None:
             return None
@@ -128,6 +130,12 @@ class Evaluator:
         if columns == 1:
             return kinds.vector(rows, scalar)
         return kinds.matrix(columns, rows, "f16" if scalar == "f16" else "f32")
+
+    def _array(self, element: Type, count: int, offset: int) -> Type:
+        try:
+            return kinds.array_of(element, count)
+        except GpuStructError as error:
+            raise self.scope.source.at(error, offset) from None
 
     def _construct(self, type_: Type, values: list[Value], node: Call) -> Value:
         if not type_.is_plain_data:
@@ -194,11 +202,11 @@ class Evaluator:
         if name == "select" and len(values) == 3:
             return self._select(node, values)
         if name in ("any", "all") and len(values) == 1 and values[0].type.scalar == "bool":
-            data = values[0].data
-            return Value(BOOL, {"any": any, "all": all}[name](data if isinstance(data, tuple) else (data,)))
-        if name not in table:
+            parts = values[0].data if values[0].type.rows > 1 else (values[0].data,)
+            return Value(BOOL, (any if name == "any" else all)(parts))
+        if name not in table and name not in ("select", "any", "all"):
             raise Unknown(f"{name}() is not computed here")
-        count, function = table[name]
+        count, function = table.get(name, (0, len))
         if len(values) != count or any(value.type.family not in ("scalar", "abstract", "vector") for value in values):
             raise self.error("arguments", node.offset, what=f"{name}()", given=_names(values))
         scalar = self._scalar([value.type for value in values], node.offset)
@@ -288,8 +296,15 @@ class Evaluator:
         return result
 
     def _binary(self, sign: Token, left: Value, right: Value) -> Value:
-        text, offset = sign.text, sign.offset
+        text, offset, kind = sign.text, sign.offset, left.type
         try:
+            if (
+                kind is right.type
+                and kind.family in ("scalar", "abstract")
+                and kind is not BOOL
+                and text in operators.ARITHMETIC
+            ):
+                return Value(kind, operators.ARITHMETIC[text](kind.scalar, left.data, right.data))
             if "matrix" in (left.type.family, right.type.family) and text in ("+", "-", "*"):
                 raise Unknown("matrix arithmetic is not computed here")
             if text in ("<<", ">>"):
@@ -376,7 +391,7 @@ def _value(rows: int, scalar: str, parts: list[Any]) -> Value:
 
 
 def _each(run: Callable[[Any], Any], data: Any) -> Any:
-    return tuple(_each(run, part) for part in data) if isinstance(data, tuple) else run(data)
+    return tuple(_each(run, part) for part in cast("tuple[Any, ...]", data)) if isinstance(data, tuple) else run(data)
 
 
 def _type_names(types: Sequence[Type]) -> str:

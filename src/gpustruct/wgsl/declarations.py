@@ -5,7 +5,7 @@ WGSL §5 (declaration and scope), §7 (variable and value declarations), §6.2.1
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Annotated, Any
 
@@ -38,6 +38,8 @@ class Resolver:
         self.values: dict[str, Value] = {}
         self.unknown: dict[str, str] = {}
         self.overrides: dict[str, Override] = {}
+        self._override_types: dict[str, Type] = {}
+        self._probing = False
         self.failed: set[str] = set()
         self.warnings: list[BackendWarning] = []
         self.half: Any = None
@@ -75,6 +77,9 @@ class Resolver:
             raise self.source.error("needs-skipped", offset, name=name)
         if name in self.overrides:
             self._used_overrides.append(name)
+        if name in self.unknown and self._probing and name in self._override_types:
+            kind = self._override_types[name]
+            return Value(kind, operators.fit(kind.scalar, 1))
         if name in self.unknown:
             raise Unknown(self.unknown[name])
         return self.values[name]
@@ -94,7 +99,7 @@ class Resolver:
         return self.types[name.text]
 
     @contextmanager
-    def watching_overrides(self) -> Iterator[list[str]]:
+    def watching_overrides(self) -> Generator[list[str]]:
         """The names of the overrides that expressions use inside the block."""
         before, self._used_overrides = self._used_overrides, []
         used = self._used_overrides
@@ -106,26 +111,29 @@ class Resolver:
 
     def constant(self, node: Any, decides: str) -> Value:
         """The value of a const-expression, which no override may reach; Unknown where it is not computed."""
+        unknown: Unknown | None = None
+        value: Value | None = None
         with self.watching_overrides() as used:
             try:
                 value = self.evaluator.value(node)
-            except Unknown:
-                value = None
+            except Unknown as error:
+                unknown = error
         if used:
-            raise self.source.error("override-constant", node.offset, decides=decides)
+            raise self.source.error("override-constant", node.offset, what=decides)
         if value is None:
-            raise Unknown
+            raise unknown or Unknown()
         return value
 
     def integer(self, node: Any, what: str) -> int:
         """The value of a const-expression that must be an integer."""
+        reason = ""
         with self.watching_overrides() as used:
             try:
                 number = self.evaluator.integer(node, what)
             except Unknown as error:
                 number, reason = None, str(error)
         if used:
-            raise self.source.error("override-constant", node.offset, decides=what)
+            raise self.source.error("override-constant", node.offset, what=what)
         if number is None:
             raise self.source.error("constant-unknown", node.offset, reason=reason)
         return number
@@ -166,7 +174,9 @@ class Resolver:
             node = stack.pop()
             if isinstance(node, Name) and node.text in self.declared:
                 yield node.text
-            stack.extend(part for part in node if isinstance(part, tuple))
+            for part in node:
+                if isinstance(part, tuple):
+                    stack.append(part)
 
     def resolve(self, declaration: Declaration) -> None:
         """Give the name of `declaration` its type or value; WgslError if it breaks a rule."""
@@ -187,7 +197,7 @@ class Resolver:
         try:
             value = self.constant(declaration.value, f"the constant {declaration.name}")
         except Unknown as error:
-            self.unknown[declaration.name] = str(error) or "it is not computed"
+            self.unknown[declaration.name] = str(error)
             return
         if wanted is not None:
             value = self.evaluator.implicit(value, wanted, declaration.value.offset)
@@ -212,8 +222,8 @@ class Resolver:
                 default = self.evaluator.value(declaration.value)
             except Unknown as error:
                 reason = str(error)
-        kind = self._override_type(declaration, default)
-        if default is not None:
+        kind = self._override_types[declaration.name] = self._override_type(declaration, default)
+        if default is not None and declaration.value is not None:
             default = self.evaluator.implicit(default, kind, declaration.value.offset)
         for key in (declaration.name, number, None if number is None else str(number)):
             if key is not None and key in self._bound:
@@ -227,12 +237,19 @@ class Resolver:
             self.values[declaration.name] = default
 
     def _override_type(self, declaration: Declaration, default: Value | None) -> Type:
+        kind = default.type if default else kinds.F32 if declaration.value is not None else None
         if declaration.type is not None:
             kind = self.type_of(declaration.type)
-        elif default is not None:
-            kind = {kinds.INT.name: kinds.I32, kinds.FLOAT.name: kinds.F32}.get(default.type.name, default.type)
-        else:
-            kind = kinds.F32 if declaration.value is not None else None
+        elif default is None and declaration.value is not None:
+            # A type does not depend on values: with any value for the overrides that have none, it comes out.
+            self._probing = True
+            try:
+                kind = self.evaluator.value(declaration.value).type
+            except (WgslError, Unknown):
+                pass
+            finally:
+                self._probing = False
+        kind = {kinds.INT: kinds.I32, kinds.FLOAT: kinds.F32}.get(kind, kind) if kind else None
         if kind is None or kind.family != "scalar":
             raise self.source.error("not-a-type", declaration.offset, what=kind.name if kind else "none")
         return kind
@@ -293,7 +310,7 @@ class Resolver:
         cls = None
         if all(kind.cls is not None for kind in members.values()):
             try:
-                cls = make_struct(name, annotations, __package__)
+                cls = make_struct(name, annotations, __name__.rpartition(".")[0])
             except GpuStructError as error:
                 raise self.source.at(error, _faulty(declaration, error)) from None
             where = f"struct {name}, line {self.source.line_at(declaration.offset)}"
@@ -302,7 +319,10 @@ class Resolver:
             kind.runtime and kind.family == "struct" for kind in members.values()
         ):
             raise self.source.error("runtime-space", declaration.offset, type=name, space="the middle of a struct")
-        self.types[name] = kinds.struct_of(name, tuple(members.items()), cls)
+        try:
+            self.types[name] = kinds.struct_of(name, tuple(members.items()), cls)
+        except GpuStructError as error:
+            raise self.source.at(error, declaration.offset) from None
 
     def _marked(self, member: Member, kind: Type) -> Any:
         annotation = kind.cls

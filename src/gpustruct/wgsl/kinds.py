@@ -8,7 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ..errors import LayoutError
+from ..layout import MAX_DEPTH
 from ..types import PLAIN_TYPES, array, atomic
+from .source import short
 
 Family = Literal["abstract", "scalar", "vector", "matrix", "atomic", "array", "struct", "opaque"]
 
@@ -34,6 +37,7 @@ class Type:
     element: Type | None = None
     count: int | None = None
     members: tuple[tuple[str, Type], ...] = ()
+    depth: int = 0
     has_atomic: bool = False
     runtime: bool = False
     override: bool = False
@@ -57,7 +61,9 @@ def same(a: Type, b: Type) -> bool:
 
 def _numeric(name: str) -> Type:
     layout = PLAIN_TYPES[name].__layout__
-    return Type(name, layout.kind, PLAIN_TYPES[name], "", layout.scalar, layout.rows, layout.columns)
+    return Type(
+        name, layout.kind, PLAIN_TYPES[name], "", layout.scalar, layout.rows, layout.columns, depth=layout.depth
+    )
 
 
 def _boolean(rows: int) -> Type:
@@ -66,9 +72,12 @@ def _boolean(rows: int) -> Type:
 
 
 # Every type without parameters, and the vectors of bool, by the short name where there is one.
-PLAIN = {name: _numeric(name) for name in PLAIN_TYPES} | {kind.name: kind for kind in map(_boolean, (1, 2, 3, 4))}
-PLAIN |= {
-    name: Type(name, "abstract", None, f"{name} is no memory type", name) for name in (ABSTRACT_INT, ABSTRACT_FLOAT)
+PLAIN: dict[str, Type] = {
+    **{name: _numeric(name) for name in PLAIN_TYPES},
+    **{kind.name: kind for kind in map(_boolean, (1, 2, 3, 4))},
+    **{
+        name: Type(name, "abstract", None, f"{name} is no memory type", name) for name in (ABSTRACT_INT, ABSTRACT_FLOAT)
+    },
 }
 BOOL, I32, U32, F32 = PLAIN["bool"], PLAIN["i32"], PLAIN["u32"], PLAIN["f32"]
 INT, FLOAT = PLAIN[ABSTRACT_INT], PLAIN[ABSTRACT_FLOAT]
@@ -99,6 +108,12 @@ def atomic_of(scalar: str) -> Type:
     return Type(f"atomic<{scalar}>", "atomic", atomic[PLAIN_TYPES[scalar]], "", scalar, has_atomic=True)
 
 
+def _depth(inner: int, where: str) -> int:
+    if inner >= MAX_DEPTH:
+        raise LayoutError.of("nesting-depth", depth=inner + 1, where=short(where, 60))
+    return inner + 1
+
+
 def array_of(element: Type, count: int | None, *, override: bool = False) -> Type:
     """array<element, count>; array<element> where `count` is None and `override` false.
 
@@ -107,6 +122,7 @@ def array_of(element: Type, count: int | None, *, override: bool = False) -> Typ
     runtime = count is None and not override
     shown = f"array<{element.name}>" if runtime else f"array<{element.name}, {count or 'override'}>"
     facts: dict[str, Any] = {"element": element, "count": count, "has_atomic": element.has_atomic}
+    facts["depth"] = _depth(element.depth, shown)
     if override:
         return Type(shown, "array", None, "its count is an override", runtime=False, override=True, **facts)
     if element.cls is None:
@@ -117,6 +133,7 @@ def array_of(element: Type, count: int | None, *, override: bool = False) -> Typ
 
 def struct_of(name: str, members: tuple[tuple[str, Type], ...], cls: Any) -> Type:
     """The struct `name`; `cls` is None where a member is not host-shareable."""
+    depth = _depth(max((type_.depth for _, type_ in members), default=0), f"struct {name}")
     why = next((f"{name}.{member}: {type_.why}" for member, type_ in members if type_.cls is None), "")
     return Type(
         name,
@@ -124,6 +141,7 @@ def struct_of(name: str, members: tuple[tuple[str, Type], ...], cls: Any) -> Typ
         cls,
         why,
         members=members,
+        depth=depth,
         has_atomic=any(type_.has_atomic for _, type_ in members),
         runtime=any(type_.runtime for _, type_ in members),
         override=any(type_.override for _, type_ in members),

@@ -74,7 +74,12 @@ class EntryPoint:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A part of the text that ``parse(..., skip=True)`` did not take, and why."""
+    """A part of the text that ``parse(..., skip=True)`` did not take, and why. `line` counts from 1.
+
+    >>> from gpustruct import wgsl
+    >>> print(*wgsl.parse("#import shapes\\nconst N = 4;", skip=True).skipped)
+    line 1: #import shapes: it is no WGSL
+    """
 
     line: int
     text: str
@@ -99,15 +104,15 @@ class Module:
     (12, array[Light, 4], 4)
     """
 
-    structs: dict[str, Any] = field(default_factory=dict)
-    aliases: dict[str, Any] = field(default_factory=dict)
-    constants: dict[str, Any] = field(default_factory=dict)
-    overrides: dict[str, Override] = field(default_factory=dict)
-    bindings: dict[str, Variable] = field(default_factory=dict)
-    variables: dict[str, Variable] = field(default_factory=dict)
-    entry_points: dict[str, EntryPoint] = field(default_factory=dict)
+    structs: dict[str, Any] = field(default_factory=dict[str, Any])
+    aliases: dict[str, Any] = field(default_factory=dict[str, Any])
+    constants: dict[str, Any] = field(default_factory=dict[str, Any])
+    overrides: dict[str, Override] = field(default_factory=dict[str, Override])
+    bindings: dict[str, Variable] = field(default_factory=dict[str, Variable])
+    variables: dict[str, Variable] = field(default_factory=dict[str, Variable])
+    entry_points: dict[str, EntryPoint] = field(default_factory=dict[str, EntryPoint])
     functions: tuple[str, ...] = ()
     enabled: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
-    unavailable: dict[str, str] = field(default_factory=dict)
+    unavailable: dict[str, str] = field(default_factory=dict[str, str])
     skipped: tuple[Skipped, ...] = ()

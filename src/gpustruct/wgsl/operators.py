@@ -128,12 +128,36 @@ def shift(sign: str, scalar: str, value: int, by: int) -> int:
     return value >> by if sign == ">>" else int(fit(scalar, value << by))
 
 
-def _rounded(value: float) -> float:
-    return float(round(value))
+def _inverse_sqrt(x: float) -> float:
+    return 1 / math.sqrt(x)
+
+
+def _fract(x: float) -> float:
+    return x - math.floor(x)
+
+
+def _clamp(x: Any, low: Any, high: Any) -> Any:
+    return min(max(x, low), high)
+
+
+def _saturate(x: float) -> float:
+    return _clamp(x, 0.0, 1.0)
+
+
+def _step(edge: float, x: float) -> float:
+    return float(edge <= x)
+
+
+def _mix(a: float, b: float, t: float) -> float:
+    return a * (1 - t) + b * t
+
+
+def _fma(a: float, b: float, c: float) -> float:
+    return a * b + c
 
 
 def _smoothstep(low: float, high: float, value: float) -> float:
-    t = min(max((value - low) / (high - low), 0.0), 1.0)
+    t = _saturate((value - low) / (high - low))
     return t * t * (3.0 - 2.0 * t)
 
 
@@ -142,23 +166,23 @@ def _sign(value: Any) -> Any:
 
 
 # Built-in functions on floats, component by component: (parameters, function).
-FLOAT_FUNCTIONS: dict[str, tuple[int, Callable[..., float]]] = {
+FLOAT_FUNCTIONS: dict[str, tuple[int, Callable[..., Any]]] = {
     **{
         name: (1, getattr(math, name))
         for name in "sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp exp2 log log2 radians degrees".split()
     },
-    "inverseSqrt": (1, lambda x: 1 / math.sqrt(x)),
-    "floor": (1, lambda x: float(math.floor(x))),
-    "ceil": (1, lambda x: float(math.ceil(x))),
-    "trunc": (1, lambda x: float(math.trunc(x))),
-    "round": (1, _rounded),
-    "fract": (1, lambda x: x - math.floor(x)),
-    "saturate": (1, lambda x: min(max(x, 0.0), 1.0)),
+    "inverseSqrt": (1, _inverse_sqrt),
+    "floor": (1, math.floor),
+    "ceil": (1, math.ceil),
+    "trunc": (1, math.trunc),
+    "round": (1, round),
+    "fract": (1, _fract),
+    "saturate": (1, _saturate),
     "pow": (2, math.pow),
     "atan2": (2, math.atan2),
-    "step": (2, lambda edge, x: float(edge <= x)),
-    "mix": (3, lambda a, b, t: a * (1 - t) + b * t),
-    "fma": (3, lambda a, b, c: a * b + c),
+    "step": (2, _step),
+    "mix": (3, _mix),
+    "fma": (3, _fma),
     "smoothstep": (3, _smoothstep),
 }
 # Built-in functions on any number.
@@ -167,7 +191,7 @@ NUMBER_FUNCTIONS: dict[str, tuple[int, Callable[..., Any]]] = {
     "sign": (1, _sign),
     "min": (2, min),
     "max": (2, max),
-    "clamp": (3, lambda x, low, high: min(max(x, low), high)),
+    "clamp": (3, _clamp),
 }
 
 

@@ -20,7 +20,7 @@ from .tokens import Piece, next_start, piece_from
 
 # Where reading goes on behind a declaration whose braces do not balance.
 _RESUME = re.compile(r"(?m)^(?:@[^\n{}]{0,200}\n){0,8}(?:fn\b|struct\b|alias\b|override\b|var<)")
-MOST_DECLARATIONS = 20_000
+MOST_DECLARATIONS = 10_000
 MOST_SKIPPED = 10_000
 _DIRECTIVES = ("enable", "requires", "diagnostic")
 
@@ -59,9 +59,11 @@ class _Reader:
                 else:
                     resolver.resolve(declaration)
             except WgslError as error:
-                name = "a cycle" if isinstance(declaration, WgslError) else declaration.name
-                self._skip(error, name or "const_assert")
-                resolver.failed.add(name)
+                if isinstance(declaration, WgslError):
+                    self._skip(error, "a cycle")
+                else:
+                    self._skip(error, f"{declaration.kind} {declaration.name}".strip())
+                    resolver.failed.add(declaration.name)
         resolver.unbound()
         if resolver.half is not None and any(declaration.kind in ("var", "fn") for declaration in declarations):
             half = resolver.half

@@ -13,6 +13,8 @@ LINE_BREAK = "\n\v\f\r\x85\u2028\u2029"
 BLANK = " \t\u200e\u200f" + LINE_BREAK
 _LINE = re.compile(f"\r\n|[{LINE_BREAK}]")
 _WINDOW = 100
+# Bodies of functions not counted: some ten thousand lines of declarations, read within a second.
+MOST_TOKENS = 100_000
 
 
 class Source:
@@ -23,6 +25,7 @@ class Source:
 
     def __init__(self, text: str) -> None:
         self.text = self.shown = text
+        self.tokens = 0
         self._starts: list[int] = []
 
     def place(self, offset: int) -> tuple[int, int]:

@@ -242,7 +242,7 @@ class _Ready(Lexer):
 
 @cache
 def _grammar() -> lark.Lark:
-    text = resources.files(__package__).joinpath("grammar.lark").read_text("utf-8")
+    text = resources.files(__name__.rpartition(".")[0]).joinpath("grammar.lark").read_text("utf-8")
     return lark.Lark(text, parser="lalr", lexer=_Ready, start="item", transformer=_Tree())
 
 

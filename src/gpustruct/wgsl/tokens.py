@@ -10,10 +10,9 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from .source import BLANK, LINE_BREAK, Source
+from .source import BLANK, LINE_BREAK, MOST_TOKENS, Source
 
 MAX_NESTING = 127
-MOST_TOKENS = 200_000
 # What stands for a template's `{{ value }}` (see templates): no WGSL, so that whatever holds it is refused.
 PLACEHOLDER = "\x01"
 
@@ -95,7 +94,7 @@ def next_start(source: Source, offset: int) -> int:
 def piece_from(source: Source, start: int, bounds: Sequence[int] = ()) -> Piece:
     """The declaration that begins at `start`: up to its semicolon or its closing brace.
 
-    `bounds` are offsets, in order, that no braces may reach across.
+    `bounds` are offsets, in order, that no braces may reach across: there the declaration ends, closed or not.
     """
     text, offset, depth, brace = source.text, start, 0, -1
     end = len(text)
@@ -116,7 +115,7 @@ def piece_from(source: Source, start: int, bounds: Sequence[int] = ()) -> Piece:
             depth -= 1
             if depth <= 0:
                 return Piece(start, offset, brace)
-    if depth:
+    if depth and not bounds:
         raise source.error("brace-open", brace)
     return Piece(start, end, brace)
 
@@ -144,7 +143,7 @@ def tokens(source: Source, piece: Piece) -> list[Token]:
 
 def _raw_tokens(source: Source, piece: Piece) -> Iterator[list[str | int]]:
     text, offset, end = source.text, piece.start, piece.end
-    match, function, count = _TOKEN.match, 0, 0
+    match, function = _TOKEN.match, 0
     while offset < end:
         found = match(text, offset, end)
         if found is None:
@@ -164,9 +163,9 @@ def _raw_tokens(source: Source, piece: Piece) -> Iterator[list[str | int]]:
             if function == 2 and word == "(" and piece.brace >= 0:
                 yield ["BODY", "", start]
                 return
-            count += 1
-            if count > MOST_TOKENS:
-                raise source.error("declaration-tokens", piece.start, most=MOST_TOKENS)
+            source.tokens += 1
+            if source.tokens > MOST_TOKENS:
+                raise source.error("tokens", piece.start, most=MOST_TOKENS)
             function = 1 if kind == "FN" else 2 * (function == 1 and kind == "NAME")
             yield [kind, word, start]
 

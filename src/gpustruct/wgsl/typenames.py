@@ -53,7 +53,7 @@ def _scalar(scope: Any, name: Name, allowed: tuple[str, ...]) -> str:
 
 
 def _array(scope: Any, name: Name) -> Type:
-    arguments = name.arguments or ()
+    arguments: tuple[Any, ...] = name.arguments or ()
     if len(arguments) not in (1, 2) or not isinstance(arguments[0], Name):
         given = f"{len(arguments)} arguments"
         wanted = "an element type and a count"

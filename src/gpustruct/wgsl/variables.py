@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import BackendWarning, GpuStructError
+from ..errors import BackendWarning, LayoutError
 from . import backends, kinds
 from .constants import Unknown
 from .declarations import Resolver
@@ -16,6 +16,7 @@ from .module import EntryPoint, Variable
 from .syntax import Declaration
 
 SPACES = ("uniform", "storage", "workgroup", "private", "immediate")
+MOST_FAULTS = 10
 _WRITABLE = ("workgroup", "private")
 _STAGES = ("vertex", "fragment", "compute")
 _FUNCTION_ATTRIBUTES = {
@@ -100,10 +101,12 @@ def _check_uniform(resolver: Resolver, declaration: Declaration, kind: Type, sta
     layout = kind.cls.__layout__
     where = f"{declaration.name}, line {resolver.source.line_at(declaration.offset)}"
     resolver.warn(*backends.uniform_warning(layout, where, strict=not standard_layout))
-    try:
-        layout.check_uniform(standard_layout=standard_layout)
-    except GpuStructError as error:
-        raise resolver.source.at(error, declaration.offset) from None
+    faults = layout.uniform_faults(standard_layout=standard_layout)
+    if faults:
+        more = [f"and {len(faults) - MOST_FAULTS} more"] if len(faults) > MOST_FAULTS else []
+        error = LayoutError("\n".join([*map(str, faults[:MOST_FAULTS]), *more]))
+        error.rule = faults[0].rule
+        raise resolver.source.at(error, declaration.offset)
 
 
 def entry_point(resolver: Resolver, declaration: Declaration) -> EntryPoint | None:

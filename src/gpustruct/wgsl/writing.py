@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 from typing import Any, Literal
 
 from ..errors import WgslError
@@ -10,6 +11,7 @@ from ..layout import Layout, Member
 from ..types import layout_of
 
 PADDING_FORMS = (None, "attributes", "members")
+MOST_SCALARS = 64
 
 
 def declare(*types: Any, padding: Literal["attributes", "members"] | None = None) -> str:
@@ -78,30 +80,39 @@ def _member_lines(layout: Layout, explicit: bool) -> Iterator[str]:
 
 def _padded_lines(layout: Layout) -> Iterator[str]:
     taken = {member.name for member in layout.fields}
-    fresh = (name for name in (f"pad{i}" for i in range(layout.size + len(taken))) if name not in taken)
+    fresh = (name for name in map("pad{}".format, count()) if name not in taken)
     gaps = list(layout.padding)
     for member in layout.fields:
         while gaps and gaps[0].offset < member.offset:
             gap = gaps.pop(0)
-            yield from (f"{next(fresh)}: {type_}" for type_ in _filling(gap.offset, gap.size))
+            yield from (f"{next(fresh)}: {type_}" for type_ in _filling(gap.offset, gap.size, layout.align))
         yield f"{_align(member)}{member.name}: {member.type}"
-    for gap in gaps:
-        yield from (f"{next(fresh)}: {type_}" for type_ in _filling(gap.offset, gap.size))
+    for gap in gaps if layout.tail is None else ():
+        yield from (f"{next(fresh)}: {type_}" for type_ in _filling(gap.offset, gap.size, layout.align))
 
 
-def _filling(offset: int, size: int) -> Iterator[str]:
-    # Scalars up to the next multiple of 16, then vectors: an array of scalars would be illegal in uniform.
-    if size >= 2 and offset % 4:
+def _filling(offset: int, size: int, align: int) -> Iterator[str]:
+    """Types that fill `size` bytes from `offset` on and raise no alignment above `align`."""
+    # Scalars and, from a multiple of 16 on, vectors: an array of scalars is illegal in uniform. It stands only
+    # where nothing else fits a large gap.
+    if align < 4:
+        yield from _scalars("f16", size // 2)
+        return
+    if offset % 4 and size:
         yield "f16"
         offset, size = offset + 2, size - 2
-    while size >= 4 and (offset % 16 or size < 16):
-        yield "u32"
-        offset, size = offset + 4, size - 4
+    before = min(-offset % 16, size) if align >= 16 else size
+    yield from _scalars("u32", before // 4)
+    size -= before
     if size >= 16:
         yield "vec4u" if size < 32 else f"array<vec4u, {size // 16}>"
-        yield from _filling(offset + size // 16 * 16, size % 16)
-    elif size >= 2:
+    yield from _scalars("u32", size % 16 // 4)
+    if (before + size) % 4:
         yield "f16"
+
+
+def _scalars(name: str, count: int) -> Iterator[str]:
+    yield from [name] * count if count <= MOST_SCALARS else [f"array<{name}, {count}>"]
 
 
 def _align(member: Member) -> str:

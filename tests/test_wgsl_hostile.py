@@ -1,0 +1,189 @@
+"""Hostile shaders: an error or a module, never another exception, never for long."""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import sys
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from truth import CASES
+from wgsl_verdicts import ENTRIES
+
+from gpustruct import WgslError, wgsl
+
+MEGABYTE = 1_000_000
+# More with GPUSTRUCT_FUZZ=200000.
+INPUTS = int(os.environ.get("GPUSTRUCT_FUZZ", "3000"))
+
+
+def outcome(text: str, **options: Any) -> str:
+    """The rule of the WgslError, or "" for a module; all else is raised."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", wgsl.BackendWarning)
+        try:
+            wgsl.parse(text, **options)
+        except WgslError as error:
+            assert len(str(error)) < 5000
+            assert error.rule
+            return error.rule
+    return ""
+
+
+def chain(keyword: str, count: int, end: str) -> str:
+    return "".join(f"{keyword} A{i} = {end.replace('$', f'A{i + 1}')};" for i in range(count))
+
+
+def nested(fields: int, depth: int, leaf: str) -> str:
+    inner = (f"struct S{i} {{ {','.join(f'm{j}: S{i + 1}' for j in range(fields))} }}" for i in range(depth))
+    return f"{''.join(inner)} struct S{depth} {{ x: {leaf} }} @group(0) @binding(0) var<uniform> u: S0; const z = S0();"
+
+
+CHARACTERS = [
+    f"{start}{character}"
+    for start in ("", "const x = ")
+    for character in "({[<>}])/*;@,:.=-+!&|~^%a_0 \x00\n\r#$é\u0301"
+]
+LARGE = {
+    "a name": f"struct {'a' * MEGABYTE} {{ x: f32 }}",
+    "a name twice": f"struct {'a' * MEGABYTE} {{ x: f32 }}" * 2,
+    "a number": f"const x = {'9' * MEGABYTE};",
+    "a hexadecimal number": f"const x = 0x{'f' * MEGABYTE};",
+    "an exponent": f"const x = 1e{'9' * MEGABYTE};",
+    "comments in comments": "/*" * (MEGABYTE // 2),
+    "comments": "/**/" * (MEGABYTE // 4),
+    "template lists": f"alias A = {'array<' * (MEGABYTE // 6)};",
+    "comparisons": f"const x = {'a<' * (MEGABYTE // 2)};",
+    "sums": f"const x = {'1+' * 45_000}1;",
+    "negations": f"const x = {'-' * MEGABYTE}1;",
+    "swizzles": f"const x = vec2(1, 2){'.xy' * 45_000};",
+    "array elements": f"const x = array({'1,' * 45_000});",
+    "aliases in a circle": "".join(f"alias A{i} = A{(i + 1) % 9000};" for i in range(9000)),
+    "aliases": chain("alias", 9000, "$") + "alias A9000 = f32;",
+    "arrays in arrays": chain("alias", 9000, "array<$, 1>") + "alias A9000 = bool; const z = A0();",
+    "constants": chain("const", 9000, "$ + 1") + "const A9000 = 1;",
+    "sums of sums": chain("const", 200, "$ + $") + "const A200 = 0;",
+    "arrays of arrays of": chain("const", 14, "array($, $, $, $, $, $, $, $)") + "const A14 = 1;",
+    "structs in structs": nested(20, 13, "f32"),
+    "structs in structs, not shareable": nested(20, 13, "bool"),
+    "two structs in a struct": nested(2, 16, "bool"),
+    "zeros": "const a = array<array<array<bool, 65535>, 65535>, 65535>();",
+    "members": f"struct A {{ {','.join(f'm{i}: f32' for i in range(20_000))} }}",
+    "structs": "".join(f"struct A{i} {{ a: f32, b: vec3f }}" for i in range(9000)),
+    "arguments": f"struct A {{ @align({'4,' * 45_000}) a: f32 }}",
+    "attributes": f"{'@a ' * (MEGABYTE // 3)} fn f() {{}}",
+    "functions": "fn f() {}\n" * 100_000,
+    "directives": "enable f16;" * (MEGABYTE // 11),
+    "faults in uniform": f"struct I {{ a: f32 }} struct P {{ {','.join(f'm{i}: I' for i in range(1000))} }}"
+    "@group(0) @binding(0) var<uniform> u: array<P, 4>;",
+    "a late error": f"{chr(10) * MEGABYTE}x x",
+}
+SKIPPED = {
+    "marks": "#\n" * (MEGABYTE // 2), "block marks": "{#" * (MEGABYTE // 2), "values": "{{a" * (MEGABYTE // 3),
+    "open values": "{$" * (MEGABYTE // 2), "open functions": "fn a(){\n" * (MEGABYTE // 8), "names": "fn\n" * (MEGABYTE // 3),
+    "semicolons": "x;" * (MEGABYTE // 4), "braces": "}" * MEGABYTE, "attributes": "@\n" * (MEGABYTE // 2),
+    "attributes in braces": "{\n" + "@a\n" * (MEGABYTE // 3), "long value": "{{" + "a" * MEGABYTE + "}}",
+}  # fmt: skip
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("start", CHARACTERS, ids=ascii)
+def test_a_megabyte_of_one_character(start: str) -> None:
+    outcome(start + start[-1] * MEGABYTE)
+    outcome(start + start[-1] * MEGABYTE, skip=True)
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("name", LARGE)
+def test_large(name: str) -> None:
+    outcome(LARGE[name])
+    outcome(LARGE[name], skip=True)
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("name", SKIPPED)
+def test_large_templates(name: str) -> None:
+    outcome(SKIPPED[name], skip=True)
+
+
+@pytest.mark.parametrize(
+    ("opening", "inner", "closing"), [("(", "1", ")"), ("abs(", "1", ")"), ("(-", "1", ")"), ("vec2(0)[", "0", "]")]
+)
+def test_brackets_may_nest_so_deep_and_no_deeper(opening: str, inner: str, closing: str) -> None:
+    assert outcome(f"const x = {opening * 126}{inner}{closing * 126};") == ""
+    assert outcome(f"const x = {opening * 128}{inner}{closing * 128};") == "nesting"
+
+
+def test_types_may_nest_so_deep_and_no_deeper() -> None:
+    for leaf in ("f32", "bool"):
+        assert outcome(f"alias A = {'array<' * 15}{leaf}{', 1>' * 15};") == ""
+        assert outcome(f"alias A = {'array<' * 16}{leaf}{', 1>' * 16};") == "nesting-depth"
+    assert outcome(f"const x = {'array(' * 16}1{')' * 16};") == "nesting-depth"
+    assert (
+        outcome(chain("struct", 16, "$").replace("= ", "{ a: ").replace(";", "}") + "struct A16 { b: bool }")
+        == "nesting-depth"
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no resource limits")
+def test_memory_stays_bounded() -> None:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for text in (LARGE["zeros"], LARGE["arrays of arrays of"], LARGE["structs in structs"], "const x = 1 << 4000000000;",
+                 "const a = array<u32, 500000000>();", "const p = pow(1e300, 1e300);"):  # fmt: skip
+        outcome(text)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # KiB
+
+
+WORDS = """struct const override alias var fn enable requires diagnostic const_assert true false f32 u32 i32 f16 bool vec3f vec3
+    mat4x4 array atomic texture_2d sampler uniform storage read_write workgroup private @group @binding @align @size @compute
+    @workgroup_size @id ( ) [ ] { } < > , ; : = == <= >> << + - * / % & | ^ && || ! ~ . -> // /* */ 0 1 4u 16 1e9 0x1p3 -1
+    2147483648 4294967296 1.5 N A B p x select max # $$ {{ }} {% %} #ifdef #endif \n \t \x00 é \u2028 if else endif""".split(
+    " "
+)
+
+
+def seeds() -> list[str]:
+    return [entry["wgsl"] for entry in ENTRIES] + [case["wgsl"] for case in CASES] + [LARGE["faults in uniform"][:400]]
+
+
+def mutated(generator: random.Random, texts: list[str]) -> str:
+    text = generator.choice(texts)
+    for _ in range(generator.randint(1, 8)):
+        start = generator.randint(0, len(text))
+        end = min(len(text), start + generator.choice((0, 1, 1, 2, 5, 20, 100)))
+        choice = generator.random()
+        if choice < 0.35:
+            text = text[:start] + generator.choice(WORDS) + text[end:]
+        elif choice < 0.5:
+            text = text[:start] + text[end:]
+        elif choice < 0.65:
+            text = text[:end] + text[start:end] * generator.randint(1, 3) + text[end:]
+        elif choice < 0.8:
+            other = generator.choice(texts)
+            cut = generator.randint(0, len(other))
+            text = text[:start] + other[cut : cut + generator.choice((5, 20, 80))] + text[end:]
+        elif choice < 0.9:
+            text = (
+                text[:start]
+                + chr(generator.choice((0, 9, 34, 36, 39, 92, 0x85, 0x200E, 0xD800, 0x10FFFF)))
+                + text[end:]
+            )
+        else:
+            text = text[:start] + str(generator.choice((0, -1, 2**31, 2**32, 2**63, 10**30, 1e308))) + text[end:]
+    return text
+
+
+def inputs(count: int, seed: int) -> Iterator[tuple[str, bool]]:
+    generator, texts = random.Random(seed), seeds()
+    for index in range(count):
+        yield mutated(generator, texts), index % 4 == 0
+
+
+@pytest.mark.timeout(max(60, INPUTS // 50))
+def test_mutated_shaders() -> None:
+    seen = {outcome(text, skip=skip) for text, skip in inputs(INPUTS, seed=20260801)}
+    assert len(seen) > 20
