@@ -64,7 +64,7 @@ def _column(source: Any, slot: Slot, where: str) -> Any:
         inner = source.flatten()
         if inner.null_count:
             row = next(i for i, bad in enumerate(inner.is_null().to_pylist()) if bad) // size
-            way_out = "fill the inner values: pyarrow.compute.fill_null(column.flatten(), 0)"
+            way_out = f"pyarrow.compute.fill_null({slot.name or 'column'}.flatten(), 0)"
             kind = f"a null in an Arrow column of {spelled}"
             raise SourceError.of("column-missing-value", kind=kind, row=row, where=where, way_out=way_out)
         values = _column(inner, slot, where)

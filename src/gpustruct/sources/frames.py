@@ -27,12 +27,16 @@ def pandas_column(series: Any, slot: Slot, where: str) -> Any:
     if series.ndim != 1:
         raise SourceError.of("source-kind", current="a DataFrame as one column", type=slot.type.__name__, way_out="pass one of its columns, or name them: (\"x\", \"y\", \"z\")")  # fmt: skip
     dtype, name = series.dtype, slot.name or "column"
-    if isinstance(dtype, np.dtype) and dtype.kind != "O":
+    # pandas makes floats of integers with missing values: NaN is one then.
+    gaps = isinstance(dtype, np.dtype) and dtype.kind == "f" and slot.core.__layout__.scalar in ("i32", "u32")
+    if isinstance(dtype, np.dtype) and dtype.kind != "O" and not gaps:
         return series.to_numpy()
     missing = np.asarray(series.isna())
     if missing.any():
         kind, row = f"a missing value in a pandas {type(series).__name__} of {dtype}", int(missing.argmax())
         raise SourceError.of("column-missing-value", kind=kind, row=row, where=where, way_out=f"{name}.fillna(0)")
+    if gaps:
+        return series.to_numpy()
     if hasattr(dtype, "pyarrow_dtype"):
         return arrow.column(series.array.__arrow_array__(), slot, where)
     if hasattr(dtype, "categories"):
