@@ -12,7 +12,22 @@ import numpy as np
 import pytest
 import reference
 import strategies
-from gpustruct import SourceError, Struct, array, f16, f32, i32, mat3x3f, mat4x4f, pack, u32, unpack, vec2f, vec3f, vec4f
+from gpustruct import (
+    SourceError,
+    Struct,
+    array,
+    f16,
+    f32,
+    i32,
+    mat3x3f,
+    mat4x4f,
+    pack,
+    u32,
+    unpack,
+    vec2f,
+    vec3f,
+    vec4f,
+)
 from gpustruct.packing import bind, bound_of, check_values, pack_into
 from gpustruct.types import make_struct
 from hypothesis import given
@@ -129,7 +144,25 @@ TARGETS = {"f32": f32, "f16": f16, "i32": i32, "u32": u32}
 def edge_values(dtype: np.dtype, target: str) -> np.ndarray:
     """Values at the edges of both types that still fit the target."""
     if dtype.kind == "f":
-        wide = [0.0, -0.0, 1.0, -1.5, 2**-24, 2**-25, 3 * 2**-26, 2**-14, 65504, 65519, 1e-8, 1 / 3, np.nan, np.inf, -np.inf, 2049, 1025.5]
+        wide = [
+            0.0,
+            -0.0,
+            1.0,
+            -1.5,
+            2**-24,
+            2**-25,
+            3 * 2**-26,
+            2**-14,
+            65504,
+            65519,
+            1e-8,
+            1 / 3,
+            np.nan,
+            np.inf,
+            -np.inf,
+            2049,
+            1025.5,
+        ]
         wide += [6.1e-5, -5.96e-8, 0.99975586, 1.0009765625 + 2**-11] * 3
         if target == "f32":
             wide += [3.4e38, -3.4e38, 1e-45, 1e-40]
@@ -141,7 +174,9 @@ def edge_values(dtype: np.dtype, target: str) -> np.ndarray:
     if dtype.kind == "b":
         return np.array([True, False] * 9)
     info = np.iinfo(dtype)
-    low, high = {"f32": (-(2**63), 2**64), "f16": (-65519, 65519), "i32": (-(2**31), 2**31 - 1), "u32": (0, 2**32 - 1)}[target]
+    low, high = {"f32": (-(2**63), 2**64), "f16": (-65519, 65519), "i32": (-(2**31), 2**31 - 1), "u32": (0, 2**32 - 1)}[
+        target
+    ]
     low, high = max(low, info.min), min(high, info.max)
     picks = [low, low + 1, high, high - 1, 0, 1, high // 2, 33, 100, max(low, -1)]
     return np.array([value for value in picks * 2 if low <= value <= high], dtype)
@@ -263,7 +298,9 @@ def test_gaps_of_a_wider_stride_stay(isa: str) -> None:
 
 def test_large_arrays_become_loops(isa: str) -> None:
     inner = make_struct("Inner", {"p": vec3f, "q": f16, "m": mat3x3f})
-    cls = make_struct("Large", {"head": f32, "inner": array[array[inner, 9], 40], "flat": array[f32, 3000], "last": u32})
+    cls = make_struct(
+        "Large", {"head": f32, "inner": array[array[inner, 9], 40], "flat": array[f32, 3000], "last": u32}
+    )
     batch = strategies.random_batch(cls, (3,), np.random.default_rng(3))
     check_every_way(cls, batch)
     packed = pack(batch)
@@ -273,7 +310,14 @@ def test_large_arrays_become_loops(isa: str) -> None:
 
 
 def test_members_of_one_structured_array_share_a_column(isa: str) -> None:
-    dtype = np.dtype({"names": ["p", "l", "v", "i", "c"], "formats": ["3f4", "f4", "3f4", "u4", "4f4"], "offsets": [0, 12, 16, 28, 32], "itemsize": 64})
+    dtype = np.dtype(
+        {
+            "names": ["p", "l", "v", "i", "c"],
+            "formats": ["3f4", "f4", "3f4", "u4", "4f4"],
+            "offsets": [0, 12, 16, 28, 32],
+            "itemsize": 64,
+        }
+    )
     rows = np.random.default_rng(4).integers(0, 255, 100 * 64, np.uint8).view(dtype)
     columns = {"position": rows["p"], "life": rows["l"], "velocity": rows["v"], "id": rows["i"], "color": rows["c"]}
     batch = Particle(**columns)
