@@ -73,6 +73,10 @@ class OddTail(Struct):
     tail: array[Halves]
 
 
+def particles(n: int) -> Any:
+    return Particle(position=np.zeros((n, 3)), life=np.zeros(n), id=np.arange(n), color=np.ones((n, 4)))
+
+
 class Pair(Struct):
     a: f16
     b: f16
@@ -103,7 +107,8 @@ class Machine(RuleBasedStateMachine):
         size, count, small = chunks
         self.T, self.capacity, self.count = T, capacity, 0
         uploader = Uploader(self.device, chunk_size=size, chunks=count, small_bytes=small)
-        self.buffer = RecordBuffer(self.device, T, capacity, uploader=uploader)
+        device_side = [None, True, False][seed % 3]
+        self.buffer = RecordBuffer(self.device, T, capacity, uploader=uploader, device_side=device_side)
         # Sizes from the WGSL rules alone.
         measured = reference.layout(T)
         bare = T.__name__.startswith("array[") and not T.__name__.endswith(", 3]")
@@ -379,6 +384,26 @@ def test_one_buffer_many_bindings(device: Any) -> None:
     np.testing.assert_array_equal(buffer.read(n - 5).b, values[-5:])
 
 
+def test_places_beyond_one_binding(device: Any) -> None:
+    """The shader reaches a buffer larger than a binding through several."""
+    small = device.adapter.request_device_sync(required_limits={"max-storage-buffer-binding-size": 1 << 16})
+    n = 3 * small.limits["max-storage-buffer-binding-size"] // 48
+    for T, base in ((Particle, 0), (System, 16)):
+        buffer = RecordBuffer(small, T, n, device_side=True)
+        chosen = np.random.default_rng(2).permutation(n)[: n // 2]
+        buffer.write(particles(len(chosen)), where=chosen)
+        data = np.frombuffer(small.queue.read_buffer(buffer.buffer), np.uint8)[base : base + 48 * n].reshape(n, 48)
+        np.testing.assert_array_equal(data[chosen].tobytes(), pack(particles(len(chosen))).tobytes())
+        assert not np.delete(data, chosen, axis=0).any()
+        bad = particles(len(chosen))
+        numbers = np.arange(len(chosen))
+        numbers[-1] = -1
+        bad = Particle(position=bad.position, life=bad.life, id=numbers, color=bad.color)
+        with pytest.raises(SourceError, match="u32 holds whole numbers"):
+            buffer.write(bad, where=chosen)
+        assert small.queue.read_buffer(buffer.buffer)[base : base + 48 * n] == data.tobytes()
+
+
 def test_limits_name_the_way_out(device: Any) -> None:
     limit = device.limits["max-buffer-size"]
     with pytest.raises(BindingError) as error:
@@ -460,10 +485,6 @@ REFUSED: list[tuple[str, type[Exception], Callable[[Any], Any]]] = [
     ("takes a gpustruct type", LayoutError, lambda b: RecordBuffer(b.device, float, 2)),
     ("chunks must be", BindingError, lambda b: Uploader(b.device, chunks=1)),
 ]  # fmt: skip
-
-
-def particles(n: int) -> Any:
-    return Particle(position=np.zeros((n, 3)), life=np.zeros(n), id=np.arange(n), color=np.ones((n, 4)))
 
 
 @pytest.mark.parametrize(("words", "kind", "act"), REFUSED, ids=range(len(REFUSED)))

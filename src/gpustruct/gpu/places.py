@@ -17,13 +17,20 @@ class Placement(NamedTuple):
     sources: np.ndarray
     places: np.ndarray
 
+    def _breaks(self) -> np.ndarray:
+        return np.flatnonzero((np.diff(self.places) != 1) | (np.diff(self.sources) != 1)) + 1
+
+    @property
+    def run_count(self) -> int:
+        """How many runs there are."""
+        return len(self._breaks()) + (len(self.places) > 0)
+
     @property
     def runs(self) -> list[Run]:
         """(first, behind the last, place of the first): neighbours in the batch that stay neighbours."""
         if not len(self.places):
             return []
-        breaks = np.flatnonzero((np.diff(self.places) != 1) | (np.diff(self.sources) != 1)) + 1
-        starts = np.concatenate([[0], breaks])
+        starts = np.concatenate([[0], self._breaks()])
         lengths = np.diff(np.concatenate([starts, [len(self.places)]]))
         first = self.sources[starts]
         return list(zip(first.tolist(), (first + lengths).tolist(), self.places[starts].tolist(), strict=True))

@@ -18,7 +18,7 @@ from ..types import layout_of
 from ..unpacking import drained_of
 from . import devices
 from .fills import Span
-from .places import Placement, placement
+from .places import placement
 from .placing import MANY_RUNS, Placer
 from .readback import Reader, Reading, blank
 from .staging import refused
@@ -36,7 +36,8 @@ class RecordBuffer:
     records are the elements of that array, and a batch of the element type writes them alone. `usage` is
     wgpu's, COPY_SRC and COPY_DST are added. With `dynamic_offsets` the records lie as far apart as the
     device's dynamic offsets must, see `offsets`. `uploader` is the one that the device's buffers share,
-    unless you pass your own.
+    unless you pass your own. `device_side` says whether a compute shader may take part in a write (None: where
+    it costs less); the bytes are the same.
 
     Writes and reads take their place in the queue's order, as they are called. All sizes are in records
     unless they are named bytes. Raises LayoutError for a type that `usage` forbids; BindingError where the
@@ -63,6 +64,7 @@ class RecordBuffer:
         usage: Any = USAGE,
         dynamic_offsets: bool = False,
         uploader: Uploader | None = None,
+        device_side: bool | None = None,
         label: str = "",
     ) -> None:
         self._device = devices.device_of(device, "RecordBuffer")
@@ -87,7 +89,8 @@ class RecordBuffer:
         self._lock = threading.RLock()
         self._count = 0
         self._buffer = self._create(self._capacity)
-        self._placer: Placer | None = None
+        self._placer = Placer(self._device, self._uploader)
+        self._device_side = device_side
 
     # What it is.
 
@@ -321,8 +324,8 @@ class RecordBuffer:
         if not shape:
             batch, chosen = batches.broadcast(batch, (len(chosen.places),)), chosen.in_order()
             bound = bound_of(batch)
-        if len(chosen.runs) > MANY_RUNS and encoder is None and self._place(batch, chosen):
-            pass
+        if encoder is None and self._places(chosen.run_count):
+            self._placer.write(self._buffer, batch, chosen, self._base, self._stride)
         else:
             part = bound.parts[-1]
             if self._dynamic:
@@ -331,12 +334,13 @@ class RecordBuffer:
             self._put(batch, spans, encoder=encoder)
         self._count = max(self._count, int(chosen.places.max()) + 1)
 
-    def _place(self, batch: Any, chosen: Placement) -> bool:
-        if self._stride % 4 or self._dynamic or not self._usage & wgpu.BufferUsage.STORAGE:
+    def _places(self, runs: int) -> bool:
+        """Whether a shader puts the records in their places: it can, and is asked to or costs less."""
+        if self._device_side is False or self._dynamic or not self._usage & wgpu.BufferUsage.STORAGE:
             return False
-        if self._placer is None:
-            self._placer = Placer(self._device, self._uploader)
-        return self._placer.write(self._buffer, batch, chosen, self._base, self._stride)
+        if not self._placer.fits(self._base, self._stride):
+            return False
+        return self._device_side is True or runs > MANY_RUNS
 
     # Back.
 
