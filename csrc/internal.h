@@ -22,6 +22,7 @@ typedef struct {
     char **at;                     /* [columns + temporaries]: the row's first record in each column; each temporary */
     int feeds;                     /* steps that fill temporaries */
     int wide;                      /* slots of a record that isa->wide can write, or 0 */
+    int direct;                    /* its lanes convert: no step needs to fill a temporary for it */
     char (*constants)[CACHE_LINE]; /* [WIDE_SLOTS * 4] pieces of columns that do not move, four times over */
     scatter_wide slots[WIDE_SLOTS];
     int64_t moves[WIDE_SLOTS][4]; /* bytes that a lane moves on a record; 0 in temporaries, which start anew */

@@ -126,6 +126,22 @@ static void run_step(const scatter_context *c, const scatter_step *s, int64_t fi
     }
 }
 
+/* As many of n records as wide slots can write; how many. `suspect`: whether a value may not have fitted. */
+static int64_t run_wide(const scatter_context *c, int64_t first, int64_t n, int64_t behind, char *to, int mode,
+                        int *suspect) {
+    scatter_wide slots[WIDE_SLOTS];
+    int64_t rest = behind >= WIDE_REST ? 0 : WIDE_REST - behind, done = n > rest ? (n - rest) / 4 * 4 : 0;
+    if (done == 0) return 0;
+    for (int slot = 0; slot < c->wide; slot++) {
+        slots[slot] = c->slots[slot];
+        for (int lane = 0; lane < 4; lane++)
+            if (slots[slot].lane[lane]) slots[slot].lane[lane] += first * c->moves[slot][lane];
+    }
+    int found = c->isa->wide(slots, c->wide, to, done, mode == MODE_STREAM);
+    if (suspect) *suspect = found;
+    return done;
+}
+
 /* One block forward: records [first, first + n) of a row, to `to`, with `behind` more in the row. */
 static scatter_status run_block(const scatter_context *c, int64_t first, int64_t n, int64_t behind, char *to,
                                 int64_t stride, int mode) {
@@ -142,16 +158,8 @@ static scatter_status run_block(const scatter_context *c, int64_t first, int64_t
             n = bad; /* an earlier record of a later column would be the first fault */
             if (n == 0) return status;
         } else if (mode != MODE_CHECK) {
-            if (c->wide && done == 0) {
-                scatter_wide slots[WIDE_SLOTS];
-                for (int slot = 0; slot < c->wide; slot++) {
-                    slots[slot] = c->slots[slot];
-                    for (int lane = 0; lane < 4; lane++)
-                        if (slots[slot].lane[lane]) slots[slot].lane[lane] += first * c->moves[slot][lane];
-                }
-                int64_t rest = behind >= WIDE_REST ? 0 : WIDE_REST - behind;
-                done = n > rest ? (n - rest) / 4 * 4 : 0;
-                c->isa->wide(slots, c->wide, to, done, mode == MODE_STREAM);
+            if (c->wide && !c->direct && done == 0) {
+                done = run_wide(c, first, n, behind, to, mode, NULL);
                 if (done == n) return status;
                 if (done == 0) done = -1; /* too few: once is enough to ask */
             }
@@ -159,6 +167,16 @@ static scatter_status run_block(const scatter_context *c, int64_t first, int64_t
         }
     }
     return status;
+}
+
+/* Every value of records [first, first + n) that a wide slot has converted, looked at again one by one. */
+static scatter_status check_range(const scatter_context *c, int64_t first, int64_t n, int64_t stride) {
+    scatter_status found = {-1, 0};
+    for (int64_t done = 0; done < n && found.record < 0; done += c->block) {
+        found = run_block(c, first + done, n - done < c->block ? n - done : c->block, 0, NULL, stride, MODE_CHECK);
+        if (found.record >= 0) found.record += done;
+    }
+    return found;
 }
 
 /* Whole lines through a stage in L1, in order, never reading the destination. */
@@ -213,32 +231,42 @@ scatter_status scatter_run(const scatter_isa *isa, const scatter_plan *plan, cha
     for (int64_t index = start; index < stop;) {
         int64_t first = find_row(&c, index), left = plan->shape[plan->ndim - 1] - first;
         if (c.wide) scatter_place_wide(&c);
+        int whole = !staged && (copy || (c.wide && (c.direct || !c.feeds)));
         for (int64_t end = index + (left < stop - index ? left : stop - index); index < end;) {
             char *at = to + (index - start) * stride;
             int64_t n = end - index, ahead = lead >= 0 ? records_to_line(at, stride) : 0;
-            if (ahead > 0 && n > ahead) {
+            if (ahead > 0 && n > ahead)
                 n = ahead;
-            } else if ((staged || c.feeds || !c.wide) && !(copy && !staged)) {
+            else if (!whole)
                 n = n < c.block ? n : c.block;
-            }
             if (copy && staged && s.held == s.skew) { /* nothing to assemble: lines leave from the column itself */
                 n = end - index;
-                stream_lines(&s, piece_at(&c, first, plan->steps->column[0], plan->steps->offset[0]) - s.skew,
-                             s.skew + n * stride);
+                const char *from = piece_at(&c, first, plan->steps->column[0], plan->steps->offset[0]);
+                stream_lines(&s, from - s.skew, s.skew + n * stride);
                 first += n, left -= n, index += n;
                 continue;
             }
-            if (c.feeds) fetch_ahead(&c, first + n, end - index - n);
+            char *block_to = staged ? s.stage + s.held : at;
             int block_mode = mode == MODE_STREAM && (staged || ahead || lead < 0) ? MODE_PLAIN : mode;
-            scatter_status found =
-                run_block(&c, first, n, left - n, staged ? s.stage + s.held : at, stride, block_mode);
+            int suspect = 0;
+            int64_t done = 0;
+            if (c.wide && c.direct && mode != MODE_CHECK)
+                done = run_wide(&c, first, n, left - n, block_to, block_mode, &suspect);
+            scatter_status found = fine;
+            if (done == 0) {
+                done = n < c.block ? n : c.block;
+                if (c.feeds) fetch_ahead(&c, first + done, end - index - done);
+                found = run_block(&c, first, done, left - done, block_to, stride, block_mode);
+            } else if (suspect) {
+                found = check_range(&c, first, done, stride);
+            }
             if (found.record >= 0) {
                 found.record += index;
                 isa->fence();
                 return found;
             }
-            if (staged) stream_lines(&s, s.stage, s.held + n * stride);
-            first += n, left -= n, index += n;
+            if (staged) stream_lines(&s, s.stage, s.held + done * stride);
+            first += done, left -= done, index += done;
         }
     }
     if (staged) stream_end(&s);

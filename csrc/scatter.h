@@ -90,17 +90,21 @@ typedef ptrdiff_t (*scatter_convert)(void *to, const void *from, ptrdiff_t n);
 
 /* One slot of four dense records at once: 64 bytes of sources, permuted into four 16-byte slots.
  *
- * Simple (lane[1] NULL): 64 bytes at lane[0], the last 16 of them replaced by the 16 at lane[3].
- * Otherwise: 16 bytes at each lane. In both, lane k moves on step[k] bytes for every four records, and
- * 4-byte unit u of record r is unit index[4 * r + u] of the 64.
+ * Simple (lane[1] NULL): 64 bytes from lane[0], the last 16 of them replaced by 16 from lane[3].
+ * Otherwise: 16 bytes from each lane. In both, lane k moves on step[k] bytes for every four records, and
+ * 4-byte unit u of record r is unit index[4 * r + u] of the 64. A lane of 8-byte scalars is converted as
+ * it is loaded, 16 bytes from 32.
  */
+enum { LANE_WORDS, LANE_F64, LANE_I64_U32, LANE_I64_I32 };
+
 typedef struct {
     const char *lane[4];
     ptrdiff_t step[4];
+    int32_t type[4];
     int32_t index[16];
 } scatter_wide;
 
-/* Lane 0 is read as 64 bytes, which may reach into the next two records: so many must lie behind the last. */
+/* Lane 0 is read whole, which may reach into the next two records: so many must lie behind the last. */
 enum { WIDE_SLOTS = 8, WIDE_REST = 2 };
 
 /* What an instruction set offers; everything else is shared. */
@@ -117,8 +121,9 @@ typedef struct {
     void (*fence)(void);                                         /* makes streamed bytes visible */
     scatter_convert (*convert)(int from_type, int to_type);
     /* n records, a multiple of 4, of `count` wide slots, 16 * count bytes apart.
-     * stream: to is 64-aligned. NULL where the instruction set gains nothing by it. */
-    void (*wide)(const scatter_wide *slots, int count, char *to, ptrdiff_t n, int stream);
+     * Returns whether a conversion met a value that may not fit. stream: to is 64-aligned. NULL where the instruction
+     * set gains nothing by it. */
+    int (*wide)(const scatter_wide *slots, int count, char *to, ptrdiff_t n, int stream);
 } scatter_isa;
 
 extern const scatter_isa scatter_portable;

@@ -16,16 +16,56 @@
 
 INLINE __m128i lane(const char *p) { return _mm_loadu_si128((const __m128i *)(const void *)p); }
 
-INLINE __m512i sources(const char *const p[4], int simple) {
+/* What conversions in lanes have met: the largest magnitude, and bits that a 32-bit integer has no room for. */
+typedef struct {
+    __m512d largest;
+    __m512i high;
+} seen;
+
+INLINE __m128i lane_as(const char *p, int type, seen *seen) {
+    if (type == LANE_WORDS) return lane(p);
+    if (type == LANE_F64) {
+        __m256d x = _mm256_loadu_pd((const double *)(const void *)p);
+        seen->largest = _mm512_max_pd(_mm512_abs_pd(_mm512_zextpd256_pd512(x)), seen->largest);
+        return _mm_castps_si128(_mm256_cvtpd_ps(x));
+    }
+    __m256i x = _mm256_loadu_si256((const __m256i *)(const void *)p);
+    __m256i high = type == LANE_I64_U32 ? x : _mm256_add_epi64(x, _mm256_set1_epi64x(1ll << 31));
+    seen->high = _mm512_or_si512(_mm512_zextsi256_si512(high), seen->high);
+    return _mm256_cvtepi64_epi32(x);
+}
+
+INLINE __m512i line_as(const char *p, int type, seen *seen) {
+    if (type == LANE_WORDS) return _mm512_loadu_si512((const void *)p);
+    if (type == LANE_F64) {
+        __m512d x = _mm512_loadu_pd((const void *)p), y = _mm512_loadu_pd((const void *)(p + 64));
+        seen->largest = _mm512_max_pd(_mm512_abs_pd(x), seen->largest); /* a NaN leaves the second operand */
+        seen->largest = _mm512_max_pd(_mm512_abs_pd(y), seen->largest);
+        __m256i low = _mm256_castps_si256(_mm512_cvtpd_ps(x)), high = _mm256_castps_si256(_mm512_cvtpd_ps(y));
+        return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+    }
+    __m512i x = _mm512_loadu_si512((const void *)p), y = _mm512_loadu_si512((const void *)(p + 64));
+    __m512i bias = _mm512_set1_epi64(type == LANE_I64_U32 ? 0 : 1ll << 31);
+    seen->high = _mm512_or_si512(_mm512_or_si512(_mm512_add_epi64(x, bias), _mm512_add_epi64(y, bias)), seen->high);
+    return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi64_epi32(x)), _mm512_cvtepi64_epi32(y), 1);
+}
+
+INLINE __m512i sources(const char *const p[4], const int32_t type[4], int simple, seen *seen) {
     __m512i z;
     if (simple) {
-        z = _mm512_loadu_si512((const void *)p[0]);
+        z = line_as(p[0], type[0], seen);
     } else {
-        z = _mm512_castsi128_si512(lane(p[0]));
-        z = _mm512_inserti32x4(z, lane(p[1]), 1);
-        z = _mm512_inserti32x4(z, lane(p[2]), 2);
+        z = _mm512_castsi128_si512(lane_as(p[0], type[0], seen));
+        z = _mm512_inserti32x4(z, lane_as(p[1], type[1], seen), 1);
+        z = _mm512_inserti32x4(z, lane_as(p[2], type[2], seen), 2);
     }
-    return _mm512_inserti32x4(z, lane(p[3]), 3);
+    return _mm512_inserti32x4(z, lane_as(p[3], type[3], seen), 3);
+}
+
+/* A reach beyond the record's own values may have seen a neighbour's, which is looked at in its turn anyway. */
+INLINE int is_suspect(seen seen) {
+    return _mm512_cmp_pd_mask(seen.largest, _mm512_set1_pd(0x1.ffffffp127), _CMP_GE_OQ) != 0 ||
+           _mm512_test_epi64_mask(seen.high, _mm512_set1_epi64(-1ll << 32)) != 0;
 }
 
 INLINE void put(char *to, __m512i line, int stream) {
@@ -55,7 +95,9 @@ INLINE void put(char *to, __m512i line, int stream) {
         put(to + 64 * (J), line, stream); \
     }
 #define WIDE(S) \
-    INLINE void wide_##S(const scatter_wide *w, char *to, ptrdiff_t n, const int stream) { \
+    INLINE int wide_##S(const scatter_wide *w, char *to, ptrdiff_t n, const int stream, const int words) { \
+        static const int32_t plain[4] = {0, 0, 0, 0}; \
+        seen seen = {_mm512_setzero_pd(), _mm512_setzero_si512()}; \
         const char *p[S][4]; \
         __m512i index[S]; \
         for (int s = 0; s < S; s++) { \
@@ -66,12 +108,13 @@ INLINE void put(char *to, __m512i line, int stream) {
             __m512i z[S]; \
             _Pragma("GCC unroll 8") for (int s = 0; s < S; s++) { \
                 int simple = !w[s].lane[1]; \
-                z[s] = _mm512_permutexvar_epi32(index[s], sources(p[s], simple)); \
+                z[s] = _mm512_permutexvar_epi32(index[s], sources(p[s], words ? plain : w[s].type, simple, &seen)); \
                 p[s][0] += w[s].step[0], p[s][3] += w[s].step[3]; \
                 if (!simple) p[s][1] += w[s].step[1], p[s][2] += w[s].step[2]; \
             } \
             LINES_##S \
         } \
+        return words ? 0 : is_suspect(seen); \
     }
 
 #define LINES_1 put(to, z[0], stream);
@@ -94,13 +137,13 @@ WIDE(8)
 
 #define CASE(S) \
     case S: \
-        if (stream) \
-            wide_##S(w, to, n, 1); \
-        else \
-            wide_##S(w, to, n, 0); \
-        break
+        if (words) return stream ? wide_##S(w, to, n, 1, 1) : wide_##S(w, to, n, 0, 1); \
+        return stream ? wide_##S(w, to, n, 1, 0) : wide_##S(w, to, n, 0, 0)
 
-void scatter_wide_avx512(const scatter_wide *w, int count, char *to, ptrdiff_t n, int stream) {
+int scatter_wide_avx512(const scatter_wide *w, int count, char *to, ptrdiff_t n, int stream) {
+    int words = 1;
+    for (int s = 0; s < count; s++)
+        for (int k = 0; k < 4; k++) words &= w[s].type[k] == LANE_WORDS;
     switch (count) {
         CASE(1);
         CASE(2);
@@ -111,6 +154,7 @@ void scatter_wide_avx512(const scatter_wide *w, int count, char *to, ptrdiff_t n
         CASE(7);
         CASE(8);
     }
+    return 0;
 }
 
 void scatter_stream_avx512(char *to, const char *from, ptrdiff_t bytes) {

@@ -164,7 +164,7 @@ static void avx2_stream(char *to, const char *from, ptrdiff_t bytes) {
 #pragma GCC pop_options
 #endif
 
-void scatter_wide_avx512(const scatter_wide *w, int count, char *to, ptrdiff_t n, int stream);
+int scatter_wide_avx512(const scatter_wide *w, int count, char *to, ptrdiff_t n, int stream);
 void scatter_stream_avx512(char *to, const char *from, ptrdiff_t bytes);
 ptrdiff_t scatter_f64_f32_avx512(void *to, const void *from, ptrdiff_t n);
 

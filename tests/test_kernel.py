@@ -266,6 +266,13 @@ def test_wide_loads_stay_inside_the_column(isa: str) -> None:
             assert (got[:, :3] == column).all() and (got[:, 3] == 1).all()
             got = pack(vec3f(column)).view(np.float32).reshape(-1, 4)
             assert (got[:, :3] == column).all()
+        doubles = np.frombuffer(block, np.float64, page // 8, page)[(page // 8) % 3 :].reshape(-1, 3)
+        doubles[:] = np.arange(doubles.size).reshape(-1, 3)
+        scalars = np.frombuffer(block, np.int64, 64, 2 * page - 512)
+        scalars[:] = np.arange(64)
+        for count in (64, 63, 62, 61, 7, 6, 5):
+            batch = make_struct("Both", {"v": vec3f, "i": u32})(v=doubles[-count:], i=scalars[-count:])
+            assert pack(batch).tobytes() == reference.pack(batch)
         head = np.frombuffer(block, np.float32, 3 * 300, page).reshape(-1, 3)
         assert (pack(vec3f(head[::-1])).view(np.float32).reshape(-1, 4)[:, :3] == head[::-1]).all()
         out = np.frombuffer(block, np.uint8, 48 * (page // 48), 2 * page - 48 * (page // 48))
