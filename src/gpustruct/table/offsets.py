@@ -46,10 +46,6 @@ def _rows(layout: Layout, base: int, prefix: str) -> Iterator[Cells]:
 
 def _inside(layout: Layout, base: int, name: str) -> Iterator[Cells]:
     if layout.core.kind == "struct":
-        yield from _rows(layout.core, base, f"{name}{'[0]' * _array_depth(layout)}.")
+        yield from _rows(layout.core, base, f"{name}{'[0]' * layout.array_depth}.")
     elif layout.used < layout.size:
         yield ("", str(layout.size - layout.used), "", "", f"{PADDING} inside)")
-
-
-def _array_depth(layout: Layout) -> int:
-    return 0 if layout.element is None else 1 + _array_depth(layout.element)

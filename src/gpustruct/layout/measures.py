@@ -1,49 +1,18 @@
-"""The memory layout of WGSL types: integers only.
-
-The four rules (WGSL §14.4.1, "Alignment and Size"): a type has an align and a size; a member starts
-at the next multiple of its align; a struct is as aligned as its most aligned member and its size is a
-multiple of that; an array's stride is its element's size rounded up to the element's align.
-Everything here is bytes, and nothing here knows a Python class.
-"""
+"""The layout of one type, and what it says about its bindings, its uniform legality and its offsets."""
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from . import table
-from .errors import BindingError, GpuStructError, LayoutError
-from .table import comparing, offsets
+from .. import table
+from ..errors import BindingError, GpuStructError, LayoutError
+from ..table import comparing, offsets
+from . import naga, notes, uniform
+from .arithmetic import round_up, whole_number
 
 Kind = Literal["scalar", "vector", "matrix", "atomic", "array", "struct"]
-
-SCALAR_SIZE = {"f32": 4, "i32": 4, "u32": 4, "f16": 2}
-MAX_BYTES = MAX_COUNT = 2**31 - 1
-MAX_MEMBERS = 1023
-MAX_DEPTH = 15
-
-
-def round_up(multiple: int, value: int) -> int:
-    """The smallest multiple of `multiple` that is at least `value`.
-
-    >>> round_up(16, 12), round_up(16, 16)
-    (16, 16)
-    """
-    return -(-value // multiple) * multiple
-
-
-def whole_number(value: object) -> int:
-    """`value` as an int; 0, which no count or size may be, for what is no whole number.
-
-    >>> whole_number(3), whole_number(1.5), whole_number(True)
-    (3, 0, 0)
-    """
-    try:
-        return 0 if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        return 0
 
 
 class Padding(NamedTuple):
@@ -51,19 +20,6 @@ class Padding(NamedTuple):
 
     offset: int
     size: int
-
-
-class Leaf(NamedTuple):
-    """One column's worth of scalars inside a record.
-
-    `axes` has one (count, stride in bytes) pair for each inner dimension of the column, in the
-    column's own order: arrays first, then vector components, or matrix rows and columns.
-    """
-
-    path: tuple[str, ...]
-    offset: int
-    scalar: str
-    axes: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +47,8 @@ class Layout:
     `size` and `align` are WGSL's SizeOf and AlignOf. `stride` is the distance from one record to the
     next in ``array<T>``; for an array type, and for a struct that ends in a runtime-sized array, it is
     the distance between that array's elements. A runtime-sized array counts as one element in `size`.
-    `fields` are the members of a struct, in order; `padding` the gaps between and behind them.
+    `fields` are the members of a struct, in order; `padding` the gaps between and behind them. `used` are the
+    bytes that hold a scalar; the rest of `size` is padding, at every depth.
 
     >>> from gpustruct import Struct, vec3f, f32, layout_of
     >>> class Light(Struct):
@@ -106,6 +63,7 @@ class Layout:
     name: str
     size: int
     align: int
+    used: int
     scalar: str = ""
     rows: int = 1
     columns: int = 1
@@ -172,6 +130,11 @@ class Layout:
         return inner
 
     @property
+    def array_depth(self) -> int:
+        """How many arrays are around the core."""
+        return 0 if self.element is None else 1 + self.element.array_depth
+
+    @property
     def padding(self) -> tuple[Padding, ...]:
         """The gaps between and behind this struct's own members, in order; those inside a member's type are not."""
         gaps: list[Padding] = []
@@ -192,16 +155,6 @@ class Layout:
             else:
                 merged.append(gap)
         return tuple(merged)
-
-    @property
-    def used(self) -> int:
-        """Bytes of one value that hold a scalar; the rest of `size` is padding, at every depth."""
-        if self.kind == "struct":
-            return sum(member.layout.used for member in self.fields)
-        if self.kind == "array":
-            assert self.element is not None
-            return (self.count or 1) * self.element.used
-        return self.rows * self.columns * SCALAR_SIZE[self.scalar]
 
     # Sizes of bindings (WebGPU "minimum buffer binding size", WGSL §14.4.3 and arrayLength).
 
@@ -293,7 +246,7 @@ class Layout:
 
     def uniform_faults(self, *, standard_layout: bool = False) -> list[GpuStructError]:
         """Every reason why this type is not legal in ``var<uniform>``, outermost first."""
-        return list(_uniform_faults(self, self.name, self.name, standard_layout))
+        return list(uniform.faults(self, standard_layout=standard_layout))
 
     def check_uniform(self, *, standard_layout: bool = False) -> None:
         """Raise LayoutError if this type is not legal in ``var<uniform>``, with the way out.
@@ -364,21 +317,7 @@ class Layout:
         uniform: legal
         f16: the shader needs `enable f16;`, the device the feature shader-f16
         """
-        faults = self.uniform_faults()
-        if self.is_runtime_sized or any(part.kind == "atomic" for part in _parts(self)):
-            what = "a runtime-sized array" if self.is_runtime_sized else "an atomic"
-            lines = [f"uniform: no, {what} needs var<storage>"]
-        elif faults:
-            lines = [f"uniform: {fault}" for fault in faults[:NOTED_FAULTS]]
-            if len(faults) > NOTED_FAULTS:
-                lines.append(f"uniform: {len(faults) - NOTED_FAULTS} more of them, in check_uniform()")
-        else:
-            lines = ["uniform: legal"]
-        if any(part.scalar == "f16" for part in _parts(self)):
-            lines.append("f16: the shader needs `enable f16;`, the device the feature shader-f16")
-        if any(part.kind == "atomic" for part in _parts(self)):
-            lines.append("atomic: bind it as var<storage, read_write>")
-        return lines + [f"naga: {note}" for note in self.naga_notes()]
+        return list(notes.lines(self))
 
     def naga_notes(self) -> list[str]:
         """Where naga (wgpu-native, Firefox) places members differently from the specification (gfx-rs/wgpu#4377).
@@ -395,7 +334,7 @@ class Layout:
         >>> print(*layout_of(Outer).naga_notes())
         Outer.inner starts at 16, naga aligns it to 4 only; write Annotated[Inner, align(16)]
         """
-        return list(_naga_notes(self, self.name))
+        return list(naga.notes(self))
 
     def diff(self, other: object) -> comparing.Comparison:
         """This layout against another, a `Layout` or a type: members that moved, changed, came and went.
@@ -436,207 +375,3 @@ class Layout:
         rows = list(self.rows_of_table())
         muted = [row[4].startswith(offsets.PADDING) for row in rows]
         return table.html(self.summary(), offsets.HEADING, rows, offsets.RIGHT, muted, self.notes())
-
-
-NOTED_FAULTS = 4
-
-
-def _parts(layout: Layout) -> Iterator[Layout]:
-    yield layout
-    if layout.element is not None:
-        yield from _parts(layout.element)
-    for member in layout.fields:
-        yield from _parts(member.layout)
-
-
-def _naga_align(layout: Layout) -> int:
-    core = layout.core
-    return max(_naga_align(member.layout) for member in core.fields) if core.fields else core.align
-
-
-def _naga_notes(layout: Layout, where: str) -> Iterator[str]:
-    for member in layout.core.fields:
-        place, seen = f"{where}.{member.name}", member.explicit_align or _naga_align(member.layout)
-        if seen < member.align:
-            remedy = f"write Annotated[{python_name(member.layout)}, align({member.align})]"
-            yield f"{place} starts at {member.offset}, naga aligns it to {seen} only; {remedy}"
-        yield from _naga_notes(member.layout, place)
-
-
-def _uniform_faults(layout: Layout, where: str, root: str, standard: bool) -> Iterator[GpuStructError]:
-    if layout.kind == "atomic":
-        yield LayoutError.of("atomic-uniform", type=layout.name, where=where)
-    if layout.element is not None:
-        element = layout.element
-        if layout.count is None:
-            yield LayoutError.of("runtime-uniform", type=layout.name, where=where, element=python_name(element))
-        elif layout.stride % 16 and not standard:
-            vec4 = vec4_array(layout)
-            yield LayoutError.of("array-stride-uniform", stride=layout.stride, where=where, vec4=vec4, root=root)
-        yield from _uniform_faults(element, f"{where}[0]" if element.kind == "struct" else where, root, standard)
-    for member, following in zip(layout.fields, (*layout.fields[1:], None), strict=False):
-        inner, place = member.layout, f"{where}.{member.name}"
-        if inner.kind in ("array", "struct") and not standard:
-            required = round_up(16, inner.align)
-            if member.offset % required:
-                facts = {"required": required, "offset": member.offset, "where": place, "root": root}
-                kind = "a struct" if inner.kind == "struct" else "an array"
-                yield LayoutError.of("offset-uniform", kind=kind, type=python_name(inner), **facts)
-            if inner.kind == "struct" and following is not None:
-                gap, need = following.offset - member.offset, round_up(16, inner.size)
-                if gap < need:
-                    facts = {"required": need, "current": gap, "where": f"{where}.{following.name}", "root": root}
-                    yield LayoutError.of("gap-uniform", type=python_name(inner), previous=member.name, **facts)
-        yield from _uniform_faults(inner, place, root, standard)
-
-
-def vec4_array(layout: Layout) -> str:
-    """The array of vec4 that holds what `layout`, an array, holds; words where there is none."""
-    scalars = layout.used // SCALAR_SIZE.get(layout.core.scalar, 4)
-    if layout.core.kind in ("scalar", "vector") and layout.core.scalar != "f16":
-        return f"array[vec4{layout.core.scalar[0]}, {-(-scalars // 4)}]"
-    return "an element whose size is a multiple of 16"
-
-
-def python_name(layout: Layout) -> str:
-    """How Python code spells this type: ``array[vec3f, 8]`` for ``array<vec3f, 8>``."""
-    return layout.name.replace("<", "[").replace(">", "]")
-
-
-# The constructors. Their callers have checked what is not arithmetic; these check what is.
-
-
-def scalar(name: str) -> Layout:
-    """i32, u32, f32: 4 bytes; f16: 2."""
-    size = SCALAR_SIZE[name]
-    return Layout("scalar", name, size, size, scalar=name)
-
-
-def vector(rows: int, component: str) -> Layout:
-    """vecN: N scalars, aligned to 2 or (vec3 too) 4 of them."""
-    unit = SCALAR_SIZE[component]
-    name = f"vec{rows}{'h' if component == 'f16' else component[0]}"
-    return Layout("vector", name, rows * unit, (2 if rows == 2 else 4) * unit, scalar=component, rows=rows, depth=1)
-
-
-def matrix(columns: int, rows: int, component: str) -> Layout:
-    """matCxR: C columns, each a vecR in a slot of the vecR's alignment."""
-    column = vector(rows, component)
-    name = f"mat{columns}x{rows}{'h' if component == 'f16' else 'f'}"
-    size = columns * column.record_stride
-    return Layout("matrix", name, size, column.align, scalar=component, rows=rows, columns=columns, depth=2)
-
-
-def atomic(component: str) -> Layout:
-    """atomic<i32> and atomic<u32>: as large as what they hold."""
-    return Layout("atomic", f"atomic<{component}>", 4, 4, scalar=component)
-
-
-def array(element: Layout, count: int | None, where: str = "") -> Layout:
-    """array<E, N>, or array<E> where `count` is None."""
-    where = where or f"array[{python_name(element)}{'' if count is None else f', {count}'}]"
-    if element.is_runtime_sized:
-        raise LayoutError.of(
-            "array-element",
-            current=element.name,
-            where=where,
-            way_out="give the inner array a count, or keep only the outer one",
-        )
-    if count is not None and not 1 <= count <= MAX_COUNT:
-        raise LayoutError.of("array-count", count=count, where=where, element=python_name(element))
-    size = element.record_stride * (count or 1)
-    if size > MAX_BYTES:
-        raise LayoutError.of("array-bytes", size=size, where=where)
-    depth = _depth(1 + element.depth, where)
-    name = f"array<{element.name}>" if count is None else f"array<{element.name}, {count}>"
-    return Layout("array", name, size, element.align, element=element, count=count, depth=depth)
-
-
-def _depth(depth: int, where: str) -> int:
-    if depth > MAX_DEPTH:
-        raise LayoutError.of("nesting-depth", depth=depth, where=where)
-    return depth
-
-
-MemberSpec = tuple[str, Layout, int | None, int | None]
-
-
-def struct(name: str, specs: Sequence[MemberSpec]) -> Layout:
-    """A struct of members (name, layout, @align or None, @size or None), laid out by the four rules."""
-    if not specs:
-        raise LayoutError.of("struct-empty", where=f"class {name}")
-    if len(specs) > MAX_MEMBERS:
-        raise LayoutError.of("member-count", count=len(specs), where=f"class {name}")
-    members: list[Member] = []
-    end, struct_align = 0, 1
-    for index, (member_name, layout, explicit_align, explicit_size) in enumerate(specs):
-        where = f"{name}.{member_name}"
-        _check_runtime(layout, index, len(specs), where)
-        align = _effective_align(layout, explicit_align, where)
-        size = _effective_size(layout, explicit_size, where)
-        offset = round_up(align, end)
-        members.append(Member(member_name, offset, size, align, layout, explicit_align, explicit_size))
-        end, struct_align = offset + size, max(struct_align, align)
-    total = round_up(struct_align, end)
-    if total > MAX_BYTES:
-        raise LayoutError.of("array-bytes", size=total, where=f"class {name}")
-    depth = _depth(1 + max(member.layout.depth for member in members), f"class {name}")
-    return Layout("struct", name, total, struct_align, fields=tuple(members), depth=depth)
-
-
-def _check_runtime(layout: Layout, index: int, count: int, where: str) -> None:
-    if layout.is_runtime_array and index != count - 1:
-        assert layout.element is not None
-        facts = {"index": index + 1, "count": count, "where": where}
-        raise LayoutError.of("runtime-not-last", element=python_name(layout.element), **facts)
-    if layout.is_runtime_sized and not layout.is_runtime_array:
-        raise LayoutError.of("runtime-nested", current=layout.name, where=where)
-
-
-def _effective_align(layout: Layout, value: int | None, where: str) -> int:
-    if value is None:
-        return layout.align
-    if value < 1 or value & (value - 1) or value > MAX_BYTES:
-        suggestion = max(layout.align, 16)
-        raise LayoutError.of("align-value", value=value, where=where, suggestion=suggestion)
-    if value % layout.align:
-        raise LayoutError.of("align-multiple", own=layout.align, type=layout.name, value=value, where=where)
-    return value
-
-
-def _effective_size(layout: Layout, value: int | None, where: str) -> int:
-    if value is None:
-        return layout.size
-    if layout.is_runtime_array:
-        raise LayoutError.of("size-runtime", value=value, where=where)
-    if not 1 <= value <= MAX_BYTES:
-        raise LayoutError.of("size-value", value=value, where=where)
-    if value < layout.size:
-        raise LayoutError.of("size-small", own=layout.size, type=layout.name, value=value, where=where)
-    return value
-
-
-def leaves(layout: Layout) -> Iterator[Leaf]:
-    """Every column of one record, in member order; a runtime-sized tail is left out.
-
-    >>> list(leaves(matrix(2, 3, "f32")))
-    [Leaf(path=(), offset=0, scalar='f32', axes=((3, 4), (2, 16)))]
-    """
-    yield from _leaves(layout, (), 0, ())
-
-
-def _leaves(layout: Layout, path: tuple[str, ...], offset: int, axes: tuple[tuple[int, int], ...]) -> Iterator[Leaf]:
-    if layout.kind == "struct":
-        for member in layout.fields:
-            if not member.layout.is_runtime_array:
-                yield from _leaves(member.layout, (*path, member.name), offset + member.offset, axes)
-    elif layout.element is not None:
-        if layout.count is not None:
-            yield from _leaves(layout.element, path, offset, (*axes, (layout.count, layout.stride)))
-    else:
-        unit = SCALAR_SIZE[layout.scalar]
-        if layout.kind == "vector":
-            axes = (*axes, (layout.rows, unit))
-        elif layout.kind == "matrix":
-            axes = (*axes, (layout.rows, unit), (layout.columns, layout.size // layout.columns))
-        yield Leaf(path, offset, layout.scalar, axes)

@@ -1,0 +1,38 @@
+"""The memory layout of WGSL types: integers only.
+
+The four rules (WGSL §14.4.1, "Alignment and Size"): a type has an align and a size; a member starts
+at the next multiple of its align; a struct is as aligned as its most aligned member and its size is a
+multiple of that; an array's stride is its element's size rounded up to the element's align.
+Everything here is bytes, and nothing here knows a Python class.
+"""
+
+from .arithmetic import MAX_BYTES, MAX_COUNT, MAX_DEPTH, MAX_MEMBERS, SCALAR_SIZE, round_up, whole_number
+from .building import MemberSpec, array, atomic, matrix, scalar, struct, vector
+from .measures import Kind, Layout, Member, Padding
+from .scalars import Leaf, leaves
+from .spelling import python_name, vec4_array
+
+__all__ = [
+    "MAX_BYTES",
+    "MAX_COUNT",
+    "MAX_DEPTH",
+    "MAX_MEMBERS",
+    "SCALAR_SIZE",
+    "Kind",
+    "Layout",
+    "Leaf",
+    "Member",
+    "MemberSpec",
+    "Padding",
+    "array",
+    "atomic",
+    "leaves",
+    "matrix",
+    "python_name",
+    "round_up",
+    "scalar",
+    "struct",
+    "vec4_array",
+    "vector",
+    "whole_number",
+]

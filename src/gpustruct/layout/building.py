@@ -1,0 +1,123 @@
+"""The four rules at work: a layout from the layouts it is made of. Callers have checked what is not arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..errors import LayoutError
+from .arithmetic import MAX_BYTES, MAX_COUNT, MAX_DEPTH, MAX_MEMBERS, SCALAR_SIZE, round_up
+from .measures import Layout, Member
+from .spelling import python_name
+
+MemberSpec = tuple[str, Layout, int | None, int | None]
+
+
+def scalar(name: str) -> Layout:
+    """i32, u32, f32: 4 bytes; f16: 2."""
+    size = SCALAR_SIZE[name]
+    return Layout("scalar", name, size, size, size, scalar=name)
+
+
+def vector(rows: int, component: str) -> Layout:
+    """vecN: N scalars, aligned to 2 or (vec3 too) 4 of them."""
+    unit = SCALAR_SIZE[component]
+    name = f"vec{rows}{'h' if component == 'f16' else component[0]}"
+    size, slots = rows * unit, 2 if rows == 2 else 4
+    return Layout("vector", name, size, slots * unit, size, scalar=component, rows=rows, depth=1)
+
+
+def matrix(columns: int, rows: int, component: str) -> Layout:
+    """matCxR: C columns, each a vecR in a slot of the vecR's alignment."""
+    column = vector(rows, component)
+    name = f"mat{columns}x{rows}{'h' if component == 'f16' else 'f'}"
+    size = columns * column.record_stride
+    used = columns * column.used
+    return Layout("matrix", name, size, column.align, used, scalar=component, rows=rows, columns=columns, depth=2)
+
+
+def atomic(component: str) -> Layout:
+    """atomic<i32> and atomic<u32>: as large as what they hold."""
+    return Layout("atomic", f"atomic<{component}>", 4, 4, 4, scalar=component)
+
+
+def array(element: Layout, count: int | None, where: str = "") -> Layout:
+    """array<E, N>, or array<E> where `count` is None."""
+    where = where or f"array[{python_name(element)}{'' if count is None else f', {count}'}]"
+    if element.is_runtime_sized:
+        raise LayoutError.of(
+            "array-element",
+            current=element.name,
+            where=where,
+            way_out="give the inner array a count, or keep only the outer one",
+        )
+    if count is not None and not 1 <= count <= MAX_COUNT:
+        raise LayoutError.of("array-count", count=count, where=where, element=python_name(element))
+    size = element.record_stride * (count or 1)
+    if size > MAX_BYTES:
+        raise LayoutError.of("array-bytes", size=size, where=where)
+    depth = _depth(1 + element.depth, where)
+    name = f"array<{element.name}>" if count is None else f"array<{element.name}, {count}>"
+    used = element.used * (count or 1)
+    return Layout("array", name, size, element.align, used, element=element, count=count, depth=depth)
+
+
+def _depth(depth: int, where: str) -> int:
+    if depth > MAX_DEPTH:
+        raise LayoutError.of("nesting-depth", depth=depth, where=where)
+    return depth
+
+
+def struct(name: str, specs: Sequence[MemberSpec]) -> Layout:
+    """A struct of members (name, layout, @align or None, @size or None), laid out by the four rules."""
+    if not specs:
+        raise LayoutError.of("struct-empty", where=f"class {name}")
+    if len(specs) > MAX_MEMBERS:
+        raise LayoutError.of("member-count", count=len(specs), where=f"class {name}")
+    members: list[Member] = []
+    end, struct_align = 0, 1
+    for index, (member_name, layout, explicit_align, explicit_size) in enumerate(specs):
+        where = f"{name}.{member_name}"
+        _check_runtime(layout, index, len(specs), where)
+        align = _effective_align(layout, explicit_align, where)
+        size = _effective_size(layout, explicit_size, where)
+        offset = round_up(align, end)
+        members.append(Member(member_name, offset, size, align, layout, explicit_align, explicit_size))
+        end, struct_align = offset + size, max(struct_align, align)
+    total = round_up(struct_align, end)
+    if total > MAX_BYTES:
+        raise LayoutError.of("array-bytes", size=total, where=f"class {name}")
+    depth = _depth(1 + max(member.layout.depth for member in members), f"class {name}")
+    used = sum(member.layout.used for member in members)
+    return Layout("struct", name, total, struct_align, used, fields=tuple(members), depth=depth)
+
+
+def _check_runtime(layout: Layout, index: int, count: int, where: str) -> None:
+    if layout.is_runtime_array and index != count - 1:
+        assert layout.element is not None
+        facts = {"index": index + 1, "count": count, "where": where}
+        raise LayoutError.of("runtime-not-last", element=python_name(layout.element), **facts)
+    if layout.is_runtime_sized and not layout.is_runtime_array:
+        raise LayoutError.of("runtime-nested", current=layout.name, where=where)
+
+
+def _effective_align(layout: Layout, value: int | None, where: str) -> int:
+    if value is None:
+        return layout.align
+    if value < 1 or value & (value - 1) or value > MAX_BYTES:
+        suggestion = max(layout.align, 16)
+        raise LayoutError.of("align-value", value=value, where=where, suggestion=suggestion)
+    if value % layout.align:
+        raise LayoutError.of("align-multiple", own=layout.align, type=layout.name, value=value, where=where)
+    return value
+
+
+def _effective_size(layout: Layout, value: int | None, where: str) -> int:
+    if value is None:
+        return layout.size
+    if layout.is_runtime_array:
+        raise LayoutError.of("size-runtime", value=value, where=where)
+    if not 1 <= value <= MAX_BYTES:
+        raise LayoutError.of("size-value", value=value, where=where)
+    if value < layout.size:
+        raise LayoutError.of("size-small", own=layout.size, type=layout.name, value=value, where=where)
+    return value

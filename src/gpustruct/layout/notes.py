@@ -1,0 +1,56 @@
+"""What to know about a type where it is bound, a line each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from . import naga
+
+if TYPE_CHECKING:
+    from .measures import Layout
+
+NOTED_FAULTS = 4
+
+
+def lines(layout: Layout) -> Iterator[str]:
+    """Uniform legality, then what backends ask for, then what naga does wrong.
+
+    >>> from gpustruct import u32, atomic, layout_of
+    >>> print("\\n".join(lines(layout_of(atomic[u32]))))
+    uniform: no, an atomic needs var<storage>
+    atomic: bind it as var<storage, read_write>
+    """
+    parts: dict[int, Layout] = {}
+    _collect(layout, parts)
+    atomic = any(part.kind == "atomic" for part in parts.values())
+    if layout.is_runtime_sized or atomic:
+        yield f"uniform: no, {'a runtime-sized array' if layout.is_runtime_sized else 'an atomic'} needs var<storage>"
+    else:
+        yield from _uniform(layout)
+    if any(part.scalar == "f16" for part in parts.values()):
+        yield "f16: the shader needs `enable f16;`, the device the feature shader-f16"
+    if atomic:
+        yield "atomic: bind it as var<storage, read_write>"
+    for note in naga.notes(layout):
+        yield f"naga: {note}"
+
+
+def _uniform(layout: Layout) -> Iterator[str]:
+    faults = layout.uniform_faults()
+    for fault in faults[:NOTED_FAULTS]:
+        yield f"uniform: {fault}"
+    if len(faults) > NOTED_FAULTS:
+        yield f"uniform: {len(faults) - NOTED_FAULTS} more of them, in check_uniform()"
+    elif not faults:
+        yield "uniform: legal"
+
+
+def _collect(layout: Layout, parts: dict[int, Layout]) -> None:
+    if id(layout) in parts:
+        return
+    parts[id(layout)] = layout
+    if layout.element is not None:
+        _collect(layout.element, parts)
+    for member in layout.fields:
+        _collect(member.layout, parts)
