@@ -107,13 +107,17 @@ class Ring:
             self.made += 1
             return chunk
         chunk = self.free.popleft()
-        if chunk.promise is not None:
-            promise, chunk.promise = chunk.promise, None
-            try:
-                settle(self.device, promise, "Uploader")
-            except BindingError:
-                self.drop(chunk)
-                raise
+        try:
+            if chunk.promise is not None:
+                settle(self.device, chunk.promise, "Uploader")
+        except BindingError:
+            self.drop(chunk)
+            raise
+        except BaseException:
+            # Interrupted while waiting: it is still on its way.
+            self.free.appendleft(chunk)
+            raise
+        chunk.promise = None
         return chunk
 
     @staticmethod
@@ -128,7 +132,12 @@ class Ring:
                 chunk.buffer.destroy()
             return
         if submitted:
-            chunk.map_again()
+            try:
+                chunk.map_again()
+            except Exception:
+                # The device is gone, and says so to whoever uses it next.
+                self.drop(chunk)
+                return
             self.free.append(chunk)
         else:
             self.free.appendleft(chunk)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,19 +21,21 @@ from .staging import CHUNKS, DEFAULT_CHUNKS, Chunk, Ring, refused
 
 # Below this many bytes wgpu's own write_buffer, from reused memory, costs less than a map, a copy and a
 # submit; each of its calls costs as much as several copies (docs/performance.md).
-SMALL_BYTES = 64 << 10
+SMALL_BYTES = 1 << 20
 SMALL_COPIES = 8
 
 Progress = Callable[[int, int], object]
 
 
 class _Packing:
-    """The packing of one fill, on its way: in other threads, or done."""
+    """The packing of one fill: on its way in other threads, or done."""
 
-    def __init__(self, batch: Batch, fill: Fill, memory: Any, workers: int, mode: int) -> None:
+    def __init__(self, batch: Batch) -> None:
         self.batch = batch
         self.running: list[tuple[Part, Any]] = []
         self.done: list[tuple[Part, tuple[int, int]]] = []
+
+    def begin(self, fill: Fill, memory: Any, workers: int, mode: int) -> _Packing:
         for piece in fill.pieces:
             part, stride = piece.part, piece.part.stride
             if not part.streamable and stride > part.run.size:
@@ -49,6 +52,7 @@ class _Packing:
             else:
                 begun = threads.begin_ranges(work, piece.start, piece.stop, workers)
                 self.running += [(part, future) for future in begun]
+        return self
 
     def finish(self) -> None:
         """Wait for the threads; raise the first value that does not fit."""
@@ -218,7 +222,7 @@ class Uploader:
     def _write_small(self, buffer: Any, batch: Batch, spans: Sequence[Span]) -> None:
         for fill in fills(spans, len(self._small)):
             memory = self._small
-            _Packing(batch, fill, memory, 1, _kernel.PLAIN).finish()
+            _Packing(batch).begin(fill, memory, 1, _kernel.PLAIN).finish()
             self._keep_words(buffer, fill, memory)
             for copy in fill.copies:
                 low, high = copy.source // 4 * 4, round_up(4, copy.source + copy.size)
@@ -229,12 +233,11 @@ class Uploader:
         (fill,) = fills(spans, sum(span.size + 2 * LINE for span in spans) + LINE)
         if self._has_open_words(fill):
             raise BindingError.of("encoder-words", stride=fill.pieces[0].part.stride)
-        chunk = Chunk(self._device, round_up(8, fill.size))
+        chunk, packing = Chunk(self._device, round_up(8, fill.size)), _Packing(batch)
         try:
-            workers = self._workers(fill.size)
-            packing = _Packing(batch, fill, chunk.open(fill.size), workers, self._mode)
-            packing.finish()
+            packing.begin(fill, chunk.open(fill.size), self._workers(fill.size), self._mode).finish()
         except BaseException:
+            packing.settle()
             chunk.buffer.destroy()
             raise
         chunk.close()
@@ -251,42 +254,45 @@ class Uploader:
         limit = min(size, round_up(4096, total // -(-total // (size - 4096)) + 4096)) if size > 8192 else size
         work = list(fills(spans, limit))
         workers = self._workers(total)
-        if len(work) > 1:
+        # Nothing is submitted before every value is known to fit: where all of it fits into the ring it is
+        # packed first, otherwise checked first.
+        doubtful = len(work) > 1 and any(may_fail(span.part) for span in spans)
+        held = len(work) if doubtful and len(work) <= self._ring.count else 1
+        if doubtful and held == 1:
             self._check(batch, spans, workers)
-        files = {id(part): streaming.file_columns(part) for part in {id(s.part): s.part for s in spans}.values()}
-        if total < streaming.LARGE_BYTES:
-            files.clear()
+        files: dict[int, Any] = {}
+        if total >= streaming.LARGE_BYTES:
+            files = {id(span.part): streaming.file_columns(span.part) for span in spans}
         records, done = sum(span.stop - span.start for span in spans), 0
-        waiting: tuple[Fill, Chunk, _Packing] | None = None
+        waiting: deque[tuple[Fill, Chunk, _Packing]] = deque()
         try:
             for fill in work:
-                chunk = self._ring.acquire(round_up(4, fill.size))
-                packing = _Packing(batch, fill, chunk.open(fill.size), workers, self._mode)
-                before, waiting = waiting, (fill, chunk, packing)
-                if before is not None:
-                    done += self._submit(buffer, *before, files)
+                packing = _Packing(batch)
+                waiting.append((fill, self._ring.acquire(round_up(4, fill.size)), packing))
+                packing.begin(fill, waiting[-1][1].open(fill.size), workers, self._mode)
+                if len(waiting) > held:
+                    done += self._submit(buffer, waiting, files)
                     if progress is not None:
                         progress(done, records)
-            assert waiting is not None
-            before, waiting = waiting, None
-            done += self._submit(buffer, *before, files)
+            for _, _, packing in waiting:
+                packing.finish()
+            while waiting:
+                done += self._submit(buffer, waiting, files)
         finally:
-            if waiting is not None:
-                _, chunk, packing = waiting
+            while waiting:
+                _, chunk, packing = waiting.pop()
                 packing.settle()
                 chunk.close(keep=True)
                 self._ring.give_back(chunk, submitted=False)
         if progress is not None:
             progress(done, records)
 
-    def _submit(self, buffer: Any, fill: Fill, chunk: Chunk, packing: _Packing, files: dict[int, Any]) -> int:
-        try:
-            packing.finish()
-            self._keep_words(buffer, fill, chunk.memory)
-        except BaseException:
-            chunk.close(keep=True)
-            self._ring.give_back(chunk, submitted=False)
-            raise
+    def _submit(self, buffer: Any, waiting: deque[tuple[Fill, Chunk, _Packing]], files: dict[int, Any]) -> int:
+        """Send off the fill that has waited longest; it leaves `waiting` when its memory is closed."""
+        fill, chunk, packing = waiting[0]
+        packing.finish()
+        self._keep_words(buffer, fill, chunk.memory)
+        waiting.popleft()
         chunk.close()
         try:
             devices.check_alive(self._device, buffer, "write")

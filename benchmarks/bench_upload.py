@@ -1,0 +1,271 @@
+"""The way to the device and back: ratios within one run, sides alternating, medians.
+
+    python benchmarks/bench_upload.py [--json FILE] [--quick]
+
+Prints the device rows of docs/performance.md, then what the constants of gpustruct.gpu were chosen from:
+chunk sizes, plain against streaming stores, the switch from wgpu's write_buffer to staging, from copy
+commands to the placing shader. Every time includes waiting until the device has the data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+import wgpu
+
+from gpustruct import _kernel, dtype_of, pack
+from gpustruct.gpu import RecordBuffer, Uploader
+from gpustruct.gpu.readback import blank
+from gpustruct.workloads import Particle, columns, make
+
+MIB = 1 << 20
+NAMES = tuple(Particle.__members__)
+STRUCTURED = dtype_of(Particle)
+Side = Callable[[], object]
+
+
+def device_with_room() -> Any:
+    adapter = wgpu.gpu.request_adapter_sync(power_preference="high-performance")
+    wanted = ("max-buffer-size", "max-storage-buffer-binding-size")
+    limits = {name: min(adapter.limits[name], 1 << 30) for name in wanted}
+    return adapter.request_device_sync(required_limits=limits)
+
+
+class Waiting:
+    """Waits for the device through a copy and a map of 4 bytes."""
+
+    def __init__(self, device: Any) -> None:
+        self.device = device
+        self.source = device.create_buffer(size=4, usage=wgpu.BufferUsage.COPY_SRC)
+        self.landing = device.create_buffer(size=8, usage=wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.COPY_DST)
+
+    def __call__(self) -> None:
+        encoder = self.device.create_command_encoder()
+        encoder.copy_buffer_to_buffer(self.source, 0, self.landing, 0, 4)
+        self.device.queue.submit([encoder.finish()])
+        self.landing.map_async("READ_NOSYNC").sync_wait()
+        self.landing.unmap()
+
+
+def alternate(sides: dict[str, Side], repeats: int = 7, seconds: float = 6.0) -> dict[str, float]:
+    """Median milliseconds of each side, all sides once in turn; at least 5 turns, fewer than `repeats` if slow."""
+    times: dict[str, list[float]] = {name: [] for name in sides}
+    for side in sides.values():
+        side()
+    begun = time.perf_counter()
+    for turn in range(repeats):
+        if turn >= 5 and time.perf_counter() - begun > seconds:
+            break
+        for name, side in sides.items():
+            start = time.perf_counter()
+            side()
+            times[name].append((time.perf_counter() - start) * 1e3)
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def show(title: str, medians: dict[str, float], against: tuple[str, ...] = (), nbytes: int = 0) -> dict[str, Any]:
+    print(f"\n{title}")
+    width = max(map(len, medians))
+    for name, value in medians.items():
+        ratios = "".join(f"   {medians[base] / value:6.2f} x {base}" for base in against if base != name)
+        rate = f"   {nbytes / value / 1e6:6.2f} GB/s" if nbytes else ""
+        print(f"  {name:<{width}}  {value:9.3f} ms{rate}{ratios}")
+    return {"title": title, "medians_ms": medians, "bytes": nbytes}
+
+
+class Bench:
+    def __init__(self, quick: bool) -> None:
+        self.quick = quick
+        self.device = device_with_room()
+        self.wait = Waiting(self.device)
+        self.results: list[dict[str, Any]] = []
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        self.threads = [count for count in (1, 8, 16) if count <= max(2, cores)] or [1]
+        if cores < 8:
+            self.threads = sorted({1, cores})
+
+    def show(self, *args: Any, **options: Any) -> None:
+        self.results.append(show(*args, **options))
+
+    def up(self, n: int, flavour: Literal["f32", "f64"] = "f32") -> None:
+        """The rows of the table: columns to a storage buffer."""
+        data = columns(Particle, n, flavour)
+        batch = Particle(**data)
+        packed = pack(batch)
+        structured = np.zeros(n, STRUCTURED)
+        buffer = self.device.create_buffer(
+            size=48 * n, usage=wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_DST | wgpu.BufferUsage.COPY_SRC
+        )
+        queue = self.device.queue
+
+        def numpy_way() -> None:
+            for name in NAMES:
+                structured[name] = data[name]
+            queue.write_buffer(buffer, 0, structured)
+            self.wait()
+
+        def bytes_way() -> None:
+            queue.write_buffer(buffer, 0, packed)
+            self.wait()
+
+        def uploader_way(uploader: Uploader) -> Side:
+            def run() -> None:
+                uploader.write(buffer, batch)
+                self.wait()
+
+            return run
+
+        sides: dict[str, Side] = {"numpy + write_buffer": numpy_way, "write_buffer of packed bytes": bytes_way}
+        for count in (*self.threads, None):
+            name = "Uploader" if count is None else f"Uploader, {count} thread{'s' * (count > 1)}"
+            sides[name] = uploader_way(Uploader(self.device, threads=count))
+        kind = "float32" if flavour == "f32" else "float64 and int64"
+        against = ("numpy + write_buffer", "write_buffer of packed bytes")
+        self.show(f"up: {n:,} Particle from {kind} columns", alternate(sides), against, nbytes=48 * n)
+        assert bytes(queue.read_buffer(buffer, 0, 4800)) == packed[:4800].tobytes()
+        buffer.destroy()
+
+    def back(self, n: int) -> None:
+        records = RecordBuffer(self.device, Particle, n)
+        records.write(make(Particle, n))
+        out = blank(Particle, n)
+        mine = {name: np.empty((n, *STRUCTURED[name].shape), STRUCTURED[name].base) for name in NAMES}
+
+        def numpy_way() -> None:
+            found = np.frombuffer(self.device.queue.read_buffer(records.buffer), STRUCTURED)
+            for name in NAMES:
+                mine[name][...] = found[name]
+
+        sides: dict[str, Side] = {
+            "read_buffer + numpy copies": numpy_way,
+            "read(out=)": lambda: records.read(out=out),
+            "read()": lambda: records.read(),
+        }
+        self.show(f"back: {n:,} Particle to columns", alternate(sides), ("read_buffer + numpy copies",), nbytes=48 * n)
+        np.testing.assert_array_equal(out.color, mine["color"])
+        records.buffer.destroy()
+
+    def chunks(self, n: int) -> None:
+        batch = make(Particle, n)
+        buffer = self.device.create_buffer(size=48 * n, usage=wgpu.BufferUsage.COPY_DST)
+        sizes = (4, 16) if self.quick else (2, 4, 8, 16, 32, 64)
+        for threads in self.threads:
+            sides: dict[str, Side] = {}
+            for size in sizes:
+                for count in (2, 4) if threads == self.threads[-1] else (4,):
+                    uploader = Uploader(self.device, chunk_size=size * MIB, chunks=count, threads=threads)
+
+                    def run(uploader: Uploader = uploader) -> None:
+                        uploader.write(buffer, batch)
+                        self.wait()
+
+                    sides[f"{size} MiB x {count}"] = run
+            self.show(f"chunks: {n:,} Particle, {threads} threads", alternate(sides, 5), nbytes=48 * n)
+        buffer.destroy()
+
+    def stores(self, n: int) -> None:
+        batch = make(Particle, n)
+        buffer = self.device.create_buffer(size=48 * n, usage=wgpu.BufferUsage.COPY_DST)
+        sides: dict[str, Side] = {}
+        for threads in self.threads:
+            for name, mode in (("plain", _kernel.PLAIN), ("streaming", _kernel.STREAM)):
+                uploader = Uploader(self.device, threads=threads)
+                uploader._mode = mode
+
+                def run(uploader: Uploader = uploader) -> None:
+                    uploader.write(buffer, batch)
+                    self.wait()
+
+                sides[f"{name}, {threads} threads"] = run
+        self.show(f"stores into mapped memory: {n:,} Particle", alternate(sides, 5), nbytes=48 * n)
+        buffer.destroy()
+
+    def small(self) -> None:
+        for size in (1 << 10, 1 << 14, 1 << 16, 1 << 17, 1 << 18, 1 << 20, 1 << 22):
+            n = size // 48
+            batch = make(Particle, n)
+            buffer = self.device.create_buffer(size=48 * n, usage=wgpu.BufferUsage.COPY_DST)
+            sides: dict[str, Side] = {}
+            for name, limit in (("write_buffer", 1 << 23), ("staging", 0)):
+                uploader = Uploader(self.device, small_bytes=limit, threads=1)
+
+                def run(uploader: Uploader = uploader, buffer: Any = buffer, batch: Any = batch) -> None:
+                    for _ in range(20):
+                        uploader.write(buffer, batch)
+                    self.wait()
+
+                sides[name] = run
+            self.show(
+                f"small: 20 writes of {size >> 10} KiB", alternate(sides, 9), ("write_buffer",), nbytes=20 * 48 * n
+            )
+            buffer.destroy()
+
+    def where(self, n: int) -> None:
+        rng = np.random.default_rng(1)
+        batch = make(Particle, n)
+        buffers = {
+            "copies": RecordBuffer(self.device, Particle, n, device_side=False),
+            "shader": RecordBuffer(self.device, Particle, n, device_side=True),
+        }
+        for runs in (8, 32, 128, 1024, 65536):
+            chosen = np.sort(rng.choice(n, runs, replace=False))
+            part = batch[chosen]
+            sides: dict[str, Side] = {}
+            for name, buffer in buffers.items():
+                if name == "copies" and runs > 2000:
+                    continue
+
+                def run(buffer: RecordBuffer = buffer, part: Any = part, chosen: np.ndarray = chosen) -> None:
+                    buffer.write(part, where=chosen)
+                    self.wait()
+
+                sides[name] = run
+            self.show(f"where: {runs:,} scattered records", alternate(sides, 9))
+        for buffer in buffers.values():
+            buffer.buffer.destroy()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", metavar="FILE", help="write the medians there too")
+    parser.add_argument("--quick", action="store_true", help="one size, few chunk sizes")
+    options = parser.parse_args()
+    begun = time.perf_counter()
+    bench = Bench(options.quick)
+    info = bench.device.adapter.info
+    facts = {
+        "adapter": {name: info[name] for name in ("device", "description", "adapter_type", "backend_type")},
+        "threads": bench.threads,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "wgpu": wgpu.__version__,
+        "isa": _kernel.isa(),
+    }
+    print(" | ".join(f"{name}: {value}" for name, value in facts.items()))
+    sizes = (100_000,) if options.quick else (100_000, 1_000_000, 5_000_000)
+    largest = [n for n in sizes if 48 * n <= bench.device.limits["max-buffer-size"]]
+    for n in largest:
+        bench.up(n)
+        bench.back(n)
+    bench.up(largest[-1] if options.quick else 1_000_000, "f64")
+    for n in largest[-2:]:
+        bench.stores(n)
+        bench.chunks(n)
+    bench.small()
+    bench.where(largest[0])
+    print(f"\n{time.perf_counter() - begun:.0f} s in all")
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump({**facts, "results": bench.results}, file, indent=1)
+
+
+if __name__ == "__main__":
+    main()
