@@ -262,7 +262,12 @@ def _hold_parts(slot: Slot, parts: tuple[Any, ...], where: str) -> Parts:
         array = as_array(part, slot, place)
         if array.shape[max(array.ndim - len(inner) + 1, 0) :] != inner[1:]:
             facts = {"inner": inner[1:], "type": f"a part of {slot.type.__name__}", "shape": array.shape}
-            raise SourceError.of("column-shape", way_out=f"give it an array of shape (n, {', '.join(map(str, inner[1:]))})", where=place, **facts)
+            raise SourceError.of(
+                "column-shape",
+                way_out=f"give it an array of shape (n, {', '.join(map(str, inner[1:]))})",
+                where=place,
+                **facts,
+            )
         check_dtype(slot, array.dtype, place)
         arrays.append(array)
     shapes = [array.shape[: array.ndim - len(inner) + 1] for array in arrays]

@@ -106,7 +106,8 @@ def _align(leaves: tuple[Leaf, ...], views: Sequence[np.ndarray], shape: Shape) 
         target = shape + tuple(count for count, _ in leaf.axes)
         skip = len(target) - view.ndim
         strides = (0,) * skip + tuple(
-            step if have == want else 0 for step, have, want in zip(view.strides, view.shape, target[skip:], strict=True)
+            step if have == want else 0
+            for step, have, want in zip(view.strides, view.shape, target[skip:], strict=True)
         )
         batch_strides.append(strides[: len(shape)])
         inner_strides.append(strides[len(shape) :])

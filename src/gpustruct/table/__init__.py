@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
 Row = Sequence[str]
 
@@ -42,6 +41,7 @@ def html(
     >>> html("A", ("n",), [("1",)], (True,), (False,)).count("<tr")
     2
     """
+    from html import escape
 
     def cells(tag: str, row: Row) -> str:
         return "".join(
