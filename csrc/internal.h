@@ -46,6 +46,21 @@ static inline char *piece_at(const scatter_context *c, int64_t first, int32_t co
     return c->at[column] + (column < c->plan->columns ? first * step_of(c, column) : 0) + offset;
 }
 
+/* scatter.c: scratch laid out and the plan looked at; the row that holds a record, and the record's place in it. */
+void scatter_begin(scatter_context *c, const scatter_isa *isa, const scatter_plan *plan, int64_t stride, char *scratch);
+int64_t scatter_find_row(const scatter_context *c, int64_t index);
+
+/* stream.c: whole lines through a stage in L1, in order, never reading the destination. */
+typedef struct {
+    const scatter_isa *isa;
+    char *stage, *line; /* line: the 64-aligned place where the stage's first byte goes */
+    int64_t held, skew; /* staged bytes; how many of them, at the front, are not ours to write */
+} scatter_stream;
+
+/* `bytes` at `from`, of which the first s->held were staged before; what fills no line stays in the stage. */
+void scatter_stream_lines(scatter_stream *s, const char *from, int64_t bytes);
+void scatter_stream_end(scatter_stream *s);
+
 /* runs.c: n records of `count` scalars each; the flat index of the first that does not fit, or -1. `raw` holds them
  * all. */
 ptrdiff_t scatter_move_in(const scatter_isa *isa, const scatter_step *s, char *to, ptrdiff_t to_record,

@@ -40,7 +40,8 @@ int64_t scatter_scratch(const scatter_plan *plan, int64_t stride) {
     return bytes;
 }
 
-static void begin(scatter_context *c, const scatter_isa *isa, const scatter_plan *plan, int64_t stride, char *scratch) {
+void scatter_begin(scatter_context *c, const scatter_isa *isa, const scatter_plan *plan, int64_t stride,
+                   char *scratch) {
     c->isa = isa, c->plan = plan;
     c->block = scatter_block(plan, stride);
     c->stage = scratch;
@@ -58,7 +59,7 @@ static void begin(scatter_context *c, const scatter_isa *isa, const scatter_plan
 }
 
 /* Column addresses of the row that holds flat record `index`; the place in that row. */
-static int64_t find_row(const scatter_context *c, int64_t index) {
+int64_t scatter_find_row(const scatter_context *c, int64_t index) {
     const scatter_plan *plan = c->plan;
     for (int32_t k = 0; k < plan->columns; k++) c->at[k] = plan->bases[k];
     int64_t inner = plan->shape[plan->ndim - 1], rest = index / inner;
@@ -179,32 +180,6 @@ static scatter_status check_range(const scatter_context *c, int64_t first, int64
     return found;
 }
 
-/* Whole lines through a stage in L1, in order, never reading the destination. */
-typedef struct {
-    const scatter_isa *isa;
-    char *stage, *line; /* line: the 64-aligned place where the stage's first byte goes */
-    int64_t held, skew; /* staged bytes; how many of them, at the front, are not ours to write */
-} stream;
-
-/* `fresh` more bytes lie at `from`, behind what the stage holds, in the stage itself or (held = skew) anywhere. */
-static void stream_lines(stream *s, const char *from, int64_t bytes) {
-    if (s->skew && bytes >= CACHE_LINE) { /* the first line is shared with what lies before it */
-        memcpy(s->line + s->skew, from + s->skew, (size_t)(CACHE_LINE - s->skew));
-        from += CACHE_LINE, s->line += CACHE_LINE, bytes -= CACHE_LINE, s->skew = 0;
-    }
-    if (!s->skew) {
-        int64_t whole = bytes / CACHE_LINE * CACHE_LINE;
-        s->isa->stream(s->line, from, whole);
-        s->line += whole, from += whole, bytes -= whole;
-    }
-    if (from != s->stage) memcpy(s->stage, from, (size_t)bytes);
-    s->held = bytes;
-}
-
-static void stream_end(stream *s) {
-    if (s->held > s->skew) memcpy(s->line + s->skew, s->stage + s->skew, (size_t)(s->held - s->skew));
-}
-
 /* Whether the records lie in one column as they are to lie in the destination. */
 static int is_copy(const scatter_context *c, int64_t stride) {
     const scatter_step *s = c->plan->steps;
@@ -222,14 +197,14 @@ scatter_status scatter_run(const scatter_isa *isa, const scatter_plan *plan, cha
                            int64_t stop, int mode, char *scratch) {
     scatter_status fine = {-1, 0};
     scatter_context c;
-    begin(&c, isa, plan, stride, scratch);
+    scatter_begin(&c, isa, plan, stride, scratch);
     int64_t lead = c.wide ? records_to_line(to, stride) : -1;
     int staged = mode == MODE_STREAM && lead < 0 && stage_bytes(c.block, stride) && stride == plan->size;
     int copy = is_copy(&c, stride);
     int64_t skew = staged ? (int64_t)((uintptr_t)to % CACHE_LINE) : 0;
-    stream s = {isa, c.stage, to - skew, skew, skew};
+    scatter_stream s = {isa, c.stage, to - skew, skew, skew};
     for (int64_t index = start; index < stop;) {
-        int64_t first = find_row(&c, index), left = plan->shape[plan->ndim - 1] - first;
+        int64_t first = scatter_find_row(&c, index), left = plan->shape[plan->ndim - 1] - first;
         if (c.wide) scatter_place_wide(&c);
         int whole = !staged && (copy || (c.wide && (c.direct || !c.feeds)));
         for (int64_t end = index + (left < stop - index ? left : stop - index); index < end;) {
@@ -242,7 +217,7 @@ scatter_status scatter_run(const scatter_isa *isa, const scatter_plan *plan, cha
             if (copy && staged && s.held == s.skew) { /* nothing to assemble: lines leave from the column itself */
                 n = end - index;
                 const char *from = piece_at(&c, first, plan->steps->column[0], plan->steps->offset[0]);
-                stream_lines(&s, from - s.skew, s.skew + n * stride);
+                scatter_stream_lines(&s, from - s.skew, s.skew + n * stride);
                 first += n, left -= n, index += n;
                 continue;
             }
@@ -265,55 +240,11 @@ scatter_status scatter_run(const scatter_isa *isa, const scatter_plan *plan, cha
                 isa->fence();
                 return found;
             }
-            if (staged) stream_lines(&s, s.stage, s.held + done * stride);
+            if (staged) scatter_stream_lines(&s, s.stage, s.held + done * stride);
             first += done, left -= done, index += done;
         }
     }
-    if (staged) stream_end(&s);
+    if (staged) scatter_stream_end(&s);
     isa->fence();
     return fine;
-}
-
-scatter_status gather_run(const scatter_isa *isa, const scatter_plan *plan, const char *from, int64_t stride,
-                          int64_t start, int64_t stop, char *scratch) {
-    scatter_status status = {-1, 0};
-    scatter_context c;
-    begin(&c, isa, plan, stride, scratch);
-    for (int64_t index = start; index < stop;) {
-        int64_t first = find_row(&c, index), left = plan->shape[plan->ndim - 1] - first;
-        for (int64_t end = index + (left < stop - index ? left : stop - index); index < end;) {
-            int64_t n = end - index < c.block ? end - index : c.block;
-            const char *record = from + (index - start) * stride;
-            for (int32_t k = 0; k < plan->step_count; k++) {
-                const scatter_step *s = plan->steps + k;
-                char *column = piece_at(&c, first, s->column[0], s->offset[0]);
-                ptrdiff_t step = step_of(&c, s->column[0]);
-                int64_t bad = -1;
-                if (s->kind == STEP_COPY) {
-                    isa->copy(column, step, record + s->at, stride, n, s->count);
-                } else if (s->kind == STEP_TURN && s->count == 1) {
-                    isa->turn_back(column, step, s->step, record + s->at, stride, s->rows, s->cols, n);
-                } else if (s->kind == STEP_TURN) {
-                    for (int64_t i = 0; i < n; i++)
-                        isa->turn_back(column + i * step, s->offset[1], s->step, record + i * stride + s->at,
-                                       s->offset[2], s->rows, s->cols, s->count);
-                } else if (s->kind == STEP_DRAIN) {
-                    const char *temporary = c.at[s->column[1]] + s->offset[1];
-                    bad = scatter_move_out(isa, s, column, step, temporary, step_of(&c, s->column[1]), n, c.raw);
-                    if (bad >= 0) bad /= s->count;
-                } else {
-                    char *base = column - s->offset[0];
-                    bad = scatter_convert_runs(isa, plan, s, (char *)(uintptr_t)record, stride, base, step, n, 0, 0,
-                                               c.raw);
-                }
-                if (bad >= 0 && (status.record < 0 || index + bad < status.record)) {
-                    status.record = index + bad;
-                    status.leaf = s->leaf;
-                }
-            }
-            if (status.record >= 0) return status;
-            first += n, index += n;
-        }
-    }
-    return status;
 }

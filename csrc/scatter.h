@@ -11,7 +11,7 @@
  * - the destination does not overlap a column;
  * - steps of kind STEP_FEED stand before all others, those of kind STEP_DRAIN behind them;
  * - the steps of a forward plan write each byte of [0, size) of a record, padding included;
- * - scratch is 64-byte aligned and holds scatter_scratch(plan) bytes.
+ * - scratch is 64-byte aligned and holds scatter_scratch bytes, gather_scratch on the way back.
  */
 #ifndef GPUSTRUCT_SCATTER_H
 #define GPUSTRUCT_SCATTER_H
@@ -131,6 +131,7 @@ const scatter_isa *scatter_isa_at(int index); /* best first; NULL behind the las
 
 int64_t scatter_block(const scatter_plan *plan, int64_t stride);
 int64_t scatter_scratch(const scatter_plan *plan, int64_t stride);
+int64_t gather_scratch(const scatter_plan *plan, int64_t stride);
 
 /* Pack records [start, stop) to `to`, which is where record `start` goes. MODE_CHECK writes nothing. */
 scatter_status scatter_run(const scatter_isa *isa, const scatter_plan *plan, char *to, int64_t stride, int64_t start,
@@ -138,6 +139,6 @@ scatter_status scatter_run(const scatter_isa *isa, const scatter_plan *plan, cha
 
 /* Unpack records [start, stop) from `from`, where record `start` lies. */
 scatter_status gather_run(const scatter_isa *isa, const scatter_plan *plan, const char *from, int64_t stride,
-                          int64_t start, int64_t stop, char *scratch);
+                          int64_t start, int64_t stop, int mode, char *scratch);
 
 #endif

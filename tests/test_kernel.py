@@ -30,6 +30,7 @@ from gpustruct import (
 )
 from gpustruct.packing import bind, bound_of, check_values, pack_into
 from gpustruct.types import make_struct
+from gpustruct.unpacking import drained_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -85,8 +86,19 @@ def test_random_batches_come_back(data: st.DataObject) -> None:
             out = writable_like(views)
             assert unpack(cls, packed, out=out) is out
             assert reference.difference(cls, pack(out).tobytes(), packed.tobytes()) is None, name
+            out = writable_like(views)
+            for part in drained_of(cls, out).parts:
+                for start, stop in halves(part.run.records):
+                    place = part.base + start * part.stride
+                    assert part.run.gather(packed, place, part.stride, start, stop, kernel.STREAM) == (-1, 0)
+            assert reference.difference(cls, pack(out).tobytes(), packed.tobytes()) is None, name
         finally:
             kernel.use_isa(before)
+
+
+def halves(count: int) -> list[tuple[int, int]]:
+    """Two ranges, as two threads would have them."""
+    return [(0, count // 2), (count // 2, count)]
 
 
 def writable_like(batch: Any) -> Any:
@@ -129,6 +141,29 @@ class Mixed(Struct):
     gap: vec3f
     turn: mat3x3f
     full: mat4x4f
+
+
+@pytest.mark.parametrize("cls", [Particle, Odd, Mixed])
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("mode", [kernel.PLAIN, kernel.STREAM])
+def test_columns_keep_their_borders(isa: str, cls: Any, n: int, mode: int) -> None:
+    """Columns side by side in one guarded block, at odd places: nothing between them may change."""
+    packed = pack(strategies.random_batch(cls, (n,), np.random.default_rng(n)))
+    views = unpack(cls, packed)
+    block = np.full(8192 + 2 * packed.nbytes + 256 * len(cls.__members__), GUARD, np.uint8)
+    owned = np.zeros(block.shape, np.bool_)
+    columns, at = {}, 4
+    for name in cls.__members__:
+        view = getattr(views, name)
+        columns[name] = np.ndarray(view.shape, view.dtype, block, at)
+        owned[at : at + view.nbytes] = True
+        at += view.nbytes + 36
+    out = cls(**columns)
+    for part in drained_of(cls, out).parts:
+        for start, stop in halves(n):
+            assert part.run.gather(packed, start * part.stride, part.stride, start, stop, mode) == (-1, 0)
+    assert (block[~owned] == GUARD).all()
+    assert all(np.array_equal(getattr(out, name), getattr(views, name), equal_nan=True) for name in columns)
 
 
 @pytest.mark.parametrize("cls", [Particle, Odd, Mixed])

@@ -45,10 +45,11 @@ cdef extern from "scatter.h" nogil:
     const scatter_isa *scatter_isa_at(int index)
     int64_t scatter_block(const scatter_plan *plan, int64_t stride)
     int64_t scatter_scratch(const scatter_plan *plan, int64_t stride)
+    int64_t gather_scratch(const scatter_plan *plan, int64_t stride)
     scatter_status scatter_run(const scatter_isa *isa, const scatter_plan *plan, char *to, int64_t stride,
                                int64_t start, int64_t stop, int mode, char *scratch)
     scatter_status gather_run(const scatter_isa *isa, const scatter_plan *plan, const char *from_, int64_t stride,
-                              int64_t start, int64_t stop, char *scratch)
+                              int64_t start, int64_t stop, int mode, char *scratch)
 
 PLAIN, STREAM, CHECK = 0, 1, 2
 OVERLAP = -2
@@ -114,10 +115,12 @@ cdef class Run:
     def __cinit__(self):
         self.memory = NULL
 
-    def __init__(self, const scatter_step[::1] steps, const int64_t[:, ::1] loops, list arrays, const int64_t[:, ::1] strides,
-                 const int64_t[::1] shape, const int64_t[::1] temps, int64_t size, bint writable):
+    def __init__(self, const scatter_step[::1] steps, const int64_t[:, ::1] loops, list arrays,
+                 const int64_t[:, ::1] strides, const int64_t[::1] shape, const int64_t[::1] temps, int64_t size,
+                 bint writable):
         cdef int columns = len(arrays), ndim = shape.shape[0], k
-        cdef size_t step_bytes = steps.shape[0] * sizeof(scatter_step), loop_bytes = loops.shape[0] * sizeof(scatter_loop)
+        cdef size_t step_bytes = steps.shape[0] * sizeof(scatter_step)
+        cdef size_t loop_bytes = loops.shape[0] * sizeof(scatter_loop)
         cdef size_t base_bytes = columns * sizeof(char *), stride_bytes = columns * ndim * sizeof(int64_t)
         cdef size_t shape_bytes = ndim * sizeof(int64_t), temp_bytes = temps.shape[0] * sizeof(int64_t)
         cdef Py_buffer view
@@ -202,7 +205,7 @@ cdef class Run:
             PyBuffer_Release(&view)
         return status.record, status.leaf
 
-    def gather(self, data, int64_t offset, int64_t stride, int64_t start, int64_t stop):
+    def gather(self, data, int64_t offset, int64_t stride, int64_t start, int64_t stop, int mode=0):
         """Unpack records [start, stop) from `data`, record `start` at byte `offset`; (record, leaf) of a fault."""
         cdef Py_buffer view
         cdef scatter_status status
@@ -213,7 +216,7 @@ cdef class Run:
             if self.overlaps(<char *>view.buf + offset, stride * (stop - start)):
                 return OVERLAP, 0
             with nogil:
-                status = self.run(<char *>view.buf + offset, stride, start, stop, 0, False)
+                status = self.run(<char *>view.buf + offset, stride, start, stop, mode, False)
         finally:
             PyBuffer_Release(&view)
         return status.record, status.leaf
@@ -228,12 +231,16 @@ cdef class Run:
             return 0
         if offset < 0 or stride < self.size or offset > length or count > (length - offset - self.size) // stride + 1 \
                 or length - offset < self.size:
-            raise ValueError(f"{count} records of {self.size} bytes, {stride} apart from {offset}, must lie in {length} bytes")
+            raise ValueError(
+                f"{count} records of {self.size} bytes, {stride} apart from {offset}, must lie in {length} bytes"
+            )
         return 0
 
-    cdef scatter_status run(self, char *memory, int64_t stride, int64_t start, int64_t stop, int mode, bint forward) noexcept nogil:
+    cdef scatter_status run(
+        self, char *memory, int64_t stride, int64_t start, int64_t stop, int mode, bint forward
+    ) noexcept nogil:
         cdef char stack[STACK_SCRATCH + LINE]
-        cdef int64_t bytes = scatter_scratch(&self.plan, stride)
+        cdef int64_t bytes = scatter_scratch(&self.plan, stride) if forward else gather_scratch(&self.plan, stride)
         cdef char *heap = NULL
         cdef char *scratch = stack
         cdef scatter_status status
@@ -251,7 +258,7 @@ cdef class Run:
         if forward:
             status = scatter_run(chosen, &self.plan, memory, stride, start, stop, mode, scratch)
         else:
-            status = gather_run(chosen, &self.plan, memory, stride, start, stop, scratch)
+            status = gather_run(chosen, &self.plan, memory, stride, start, stop, mode, scratch)
         free(heap)
         return status
 

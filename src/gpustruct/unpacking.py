@@ -12,7 +12,7 @@ from . import layout as layouts
 from .batches import INTEGER_RANGE, Batch, Slot, from_columns
 from .errors import SourceError
 from .layout import Layout
-from .packing import Bound, Part, bind, check_stride, whole_bytes
+from .packing import STREAM_BYTES, Bound, Part, bind, check_stride, whole_bytes
 
 T = TypeVar("T", bound=Batch)
 
@@ -140,12 +140,15 @@ def _gather(cls: Any, data: np.ndarray, offset: int, step: int, records: int, ou
         runs.append((part, part.stride if is_header else step))
     for part, stride in runs:
         base, run = offset + part.base, part.run
+        mode = _kernel.STREAM if run.records * stride >= STREAM_BYTES else _kernel.PLAIN
         if run.records * stride < threads.SPLIT_BYTES:
-            found = [run.gather(data, base, stride, 0, run.records)]
+            found = [run.gather(data, base, stride, 0, run.records, mode)]
         else:
 
-            def work(start: int, stop: int, run: Any = run, base: int = base, stride: int = stride) -> tuple[int, int]:
-                result: tuple[int, int] = run.gather(data, base + start * stride, stride, start, stop)
+            def work(
+                start: int, stop: int, run: Any = run, base: int = base, stride: int = stride, mode: int = mode
+            ) -> tuple[int, int]:
+                result: tuple[int, int] = run.gather(data, base + start * stride, stride, start, stop, mode)
                 return result
 
             found = threads.over_ranges(work, run.records, stride, None)

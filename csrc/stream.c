@@ -1,0 +1,22 @@
+/* Streaming: a destination past the caches, or write-combined, gets whole lines and nothing else. */
+#include <string.h>
+
+#include "internal.h"
+
+void scatter_stream_lines(scatter_stream *s, const char *from, int64_t bytes) {
+    if (s->skew && bytes >= CACHE_LINE) { /* the first line is shared with what lies before it */
+        memcpy(s->line + s->skew, from + s->skew, (size_t)(CACHE_LINE - s->skew));
+        from += CACHE_LINE, s->line += CACHE_LINE, bytes -= CACHE_LINE, s->skew = 0;
+    }
+    if (!s->skew) {
+        int64_t whole = bytes / CACHE_LINE * CACHE_LINE;
+        s->isa->stream(s->line, from, whole);
+        s->line += whole, from += whole, bytes -= whole;
+    }
+    if (from != s->stage) memcpy(s->stage, from, (size_t)bytes);
+    s->held = bytes;
+}
+
+void scatter_stream_end(scatter_stream *s) {
+    if (s->held > s->skew) memcpy(s->line + s->skew, s->stage + s->skew, (size_t)(s->held - s->skew));
+}
