@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import resource
 import sys
 import warnings
@@ -146,34 +147,60 @@ WORDS = """struct const override alias var fn enable requires diagnostic const_a
 )
 
 
+EXPRESSIONS = [
+    "(1 + 2 * 3 - 4 / 2 % 5) << 3", "(~0u >> 4u) & 15u", "select(1, 2, 1 < 2 && true)", "vec3(1, 2.5, 3).zy.x",
+    "array(1, 2, 3)[min(1, 2)]", "mat2x2f(1, 2, 3, 4)[1][0]", "K(3u, vec2(1, 2)).b.y", "u32(-7 / -2) ^ 1", "f32(0x1.8p1) * 1e3f",
+    "vec2<u32>(1, 2) + vec2<u32>(3)", "array<vec2h, 2>()[1].x", "clamp(i32(-3.5), -1, 1) == -1",
+]  # fmt: skip
+
+
 def seeds() -> list[str]:
-    return [entry["wgsl"] for entry in ENTRIES] + [case["wgsl"] for case in CASES] + [LARGE["faults in uniform"][:400]]
+    constants = "".join(f"const c{i} = {text.strip()};\n" for i, text in enumerate(EXPRESSIONS))
+    module = (
+        "enable f16; requires pointer_composite_access; override n: u32 = 4; @id(2) override m = n * 2u;\n"
+        "struct K { a: u32, b: vec2f } alias Ks = array<K, c0 + 2>; const_assert 1 < 2;\n"
+        "@group(0) @binding(1) var<storage, read_write> ks: array<K>; var<workgroup> w: array<atomic<u32>, m>;\n"
+        "@compute @workgroup_size(n, 1 + 1) fn f() { if (a < b) { return; } }\n"
+    )
+    texts = [entry["wgsl"] for entry in ENTRIES] + [case["wgsl"] for case in CASES if len(case["wgsl"]) < 600]
+    return texts + [module + constants] * 40
 
 
 def mutated(generator: random.Random, texts: list[str]) -> str:
+    """A text with a few tokens, or a few characters, replaced, repeated, removed or taken from another text."""
     text = generator.choice(texts)
-    for _ in range(generator.randint(1, 8)):
+    if generator.random() < 0.6:
+        parts = re.findall(r"\w+|\s+|[^\w\s]", text)
+        for _ in range(generator.randint(1, 3)):
+            here, there = generator.randrange(len(parts)), generator.randrange(len(parts))
+            choice = generator.random()
+            if choice < 0.4:
+                parts[here] = parts[there]
+            elif choice < 0.7:
+                parts[here] = generator.choice(WORDS)
+            elif choice < 0.85:
+                parts[here] = str(generator.choice((0, -1, 7, 2**31, 2**32, 2**63, 10**30, 1e308, 0.5)))
+            else:
+                parts[here] += parts[there]
+        return "".join(parts)
+    for _ in range(generator.randint(1, 4)):
         start = generator.randint(0, len(text))
         end = min(len(text), start + generator.choice((0, 1, 1, 2, 5, 20, 100)))
         choice = generator.random()
-        if choice < 0.35:
-            text = text[:start] + generator.choice(WORDS) + text[end:]
-        elif choice < 0.5:
+        if choice < 0.3:
             text = text[:start] + text[end:]
-        elif choice < 0.65:
+        elif choice < 0.5:
             text = text[:end] + text[start:end] * generator.randint(1, 3) + text[end:]
         elif choice < 0.8:
             other = generator.choice(texts)
             cut = generator.randint(0, len(other))
             text = text[:start] + other[cut : cut + generator.choice((5, 20, 80))] + text[end:]
-        elif choice < 0.9:
+        else:
             text = (
                 text[:start]
                 + chr(generator.choice((0, 9, 34, 36, 39, 92, 0x85, 0x200E, 0xD800, 0x10FFFF)))
                 + text[end:]
             )
-        else:
-            text = text[:start] + str(generator.choice((0, -1, 2**31, 2**32, 2**63, 10**30, 1e308))) + text[end:]
     return text
 
 
@@ -186,4 +213,4 @@ def inputs(count: int, seed: int) -> Iterator[tuple[str, bool]]:
 @pytest.mark.timeout(max(60, INPUTS // 50))
 def test_mutated_shaders() -> None:
     seen = {outcome(text, skip=skip) for text, skip in inputs(INPUTS, seed=20260801)}
-    assert len(seen) > 20
+    assert len(seen) > 40

@@ -132,7 +132,10 @@ FAULTS: list[tuple[str, str]] = [
     ("1 + 2 << 3", "operators-mixed"), ("01", "literal"), ("1x", "syntax"), ("0x", "literal"), ("1.0u", "literal"),
     ("&1", "operator"), ("atomic<u32>()", "not-constructible"), ("array<u32>()", "not-constructible"),
     ("tile + 1", "override-constant"), ("", "syntax"), ("1 +", "syntax"), ("(1", "syntax"), ("1 2", "syntax"),
-    ("select(1, 2)", "arguments"), ("min(true, false)", "arguments"), ("i32(vec2(1))", "arguments"), ("array(1, true)", "no-conversion"),
+    ("select(1, 2)", "arguments"),
+    ("select()", "arguments"),
+    ("min()", "arguments"),
+    ("any(1)", "arguments"), ("min(true, false)", "arguments"), ("i32(vec2(1))", "arguments"), ("array(1, true)", "no-conversion"),
     ("bool(1) == 1", "no-conversion"), ("f32", "not-constant"),
 ]  # fmt: skip
 

@@ -206,7 +206,7 @@ class Evaluator:
             return Value(BOOL, (any if name == "any" else all)(parts))
         if name not in table and name not in ("select", "any", "all"):
             raise Unknown(f"{name}() is not computed here")
-        count, function = table.get(name, (0, len))
+        count, function = table.get(name, (-1, len))
         if len(values) != count or any(value.type.family not in ("scalar", "abstract", "vector") for value in values):
             raise self.error("arguments", node.offset, what=f"{name}()", given=_names(values))
         scalar = self._scalar([value.type for value in values], node.offset)

@@ -41,11 +41,13 @@ def declare(*types: Any, padding: Literal["attributes", "members"] | None = None
     if padding not in PADDING_FORMS:
         raise WgslError.of("declare-padding", padding=repr(padding))
     texts: dict[str, str] = {}
-    seen: set[int] = set()
+    unmarked: dict[int, int] = {}
     used = {"u32", "vec4u", "f16", "array"} if padding == "members" else set[str]()
     uses_f16 = False
-    for layout in (struct for type_ in types for struct in _structs(layout_of(type_), seen)):
-        text = _struct_text(layout, padding)
+    for layout in (struct for type_ in types for struct in _structs(layout_of(type_), unmarked)):
+        # Inner structs come first, so that theirs are known.
+        unmarked[id(layout)] = max(_unmarked(member, unmarked) for member in layout.fields)
+        text = _struct_text(layout, padding, unmarked)
         if texts.setdefault(layout.name, text) != text:
             raise WgslError.of("declare-twice", name=layout.name)
         used.update(word for member in layout.fields for word in _predeclared(member))
@@ -54,31 +56,35 @@ def declare(*types: Any, padding: Literal["attributes", "members"] | None = None
     return "\n".join(["enable f16;\n"] * uses_f16 + list(texts.values()))
 
 
-def _structs(layout: Layout, seen: set[int]) -> Iterator[Layout]:
+def _structs(layout: Layout, seen: dict[int, int]) -> Iterator[Layout]:
     """Every struct inside `layout` that `seen` does not hold yet, the inner ones first."""
     core = layout.core
     if core.kind == "struct" and id(core) not in seen:
-        seen.add(id(core))
+        seen[id(core)] = 0
         for member in core.fields:
             yield from _structs(member.layout, seen)
         yield core
 
 
-def _struct_text(layout: Layout, padding: str | None) -> str:
-    lines = _padded_lines(layout) if padding == "members" else _member_lines(layout, padding == "attributes")
+def _struct_text(layout: Layout, padding: str | None, unmarked: dict[int, int]) -> str:
+    marks = {
+        m.name: f"@align({m.align}) " for m in layout.fields if m.explicit_align or _unmarked(m, unmarked) < m.align
+    }
+    lines = _padded_lines(layout, marks) if padding == "members" else _lines(layout, marks, padding == "attributes")
     return "".join((f"struct {layout.name} {{\n", *(f"  {line},\n" for line in lines), "}\n"))
 
 
-def _member_lines(layout: Layout, explicit: bool) -> Iterator[str]:
+def _lines(layout: Layout, marks: dict[str, str], explicit: bool) -> Iterator[str]:
     ends = [member.offset for member in layout.fields[1:]] + [layout.size]
     for member, end in zip(layout.fields, ends, strict=True):
         size = member.explicit_size
         if explicit and not member.layout.is_runtime_array and end - member.offset > member.size:
             size = end - member.offset
-        yield _align(member) + ("" if size is None else f"@size({size}) ") + f"{member.name}: {member.type}"
+        written = "" if size is None else f"@size({size}) "
+        yield f"{marks.get(member.name, '')}{written}{member.name}: {member.type}"
 
 
-def _padded_lines(layout: Layout) -> Iterator[str]:
+def _padded_lines(layout: Layout, marks: dict[str, str]) -> Iterator[str]:
     taken = {member.name for member in layout.fields}
     fresh = (name for name in map("pad{}".format, count()) if name not in taken)
     gaps = list(layout.padding)
@@ -86,7 +92,7 @@ def _padded_lines(layout: Layout) -> Iterator[str]:
         while gaps and gaps[0].offset < member.offset:
             gap = gaps.pop(0)
             yield from (f"{next(fresh)}: {type_}" for type_ in _filling(gap.offset, gap.size, layout.align))
-        yield f"{_align(member)}{member.name}: {member.type}"
+        yield f"{marks.get(member.name, '')}{member.name}: {member.type}"
     for gap in gaps if layout.tail is None else ():
         yield from (f"{next(fresh)}: {type_}" for type_ in _filling(gap.offset, gap.size, layout.align))
 
@@ -115,18 +121,9 @@ def _scalars(name: str, count: int) -> Iterator[str]:
     yield from [name] * count if count <= MOST_SCALARS else [f"array<{name}, {count}>"]
 
 
-def _align(member: Member) -> str:
-    if member.explicit_align is not None or _unpropagated(member.layout) < member.layout.align:
-        return f"@align({member.align}) "
-    return ""
-
-
-def _unpropagated(layout: Layout) -> int:
-    """The alignment of `layout` to a backend that keeps @align from the enclosing struct (naga)."""
-    core = layout.core
-    if core.kind != "struct":
-        return layout.align
-    return max(_unpropagated(member.layout) for member in core.fields)
+def _unmarked(member: Member, known: dict[int, int]) -> int:
+    """The alignment of a member's type to a backend that keeps @align from the enclosing struct (naga)."""
+    return known.get(id(member.layout.core), member.layout.align)
 
 
 def _refuse_hidden(texts: dict[str, str], used: set[str]) -> None:
