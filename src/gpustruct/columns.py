@@ -144,11 +144,11 @@ def _group(views: Sequence[np.ndarray], strides: list[Shape]) -> tuple[list[int]
     columns, offsets, arrays = [0] * len(views), [0] * len(views), list[np.ndarray]()
     owners = [_owner(view) for view in views]
     addresses = [view.__array_interface__["data"][0] for view in views]
-    order = sorted(range(len(views)), key=lambda k: (id(owners[k]), strides[k], addresses[k]))
+    order = sorted(range(len(views)), key=lambda k: (owners[k], strides[k], addresses[k]))
     first = -1
     for k in order:
         step = strides[k][-1]
-        joined = first >= 0 and owners[k] is owners[first] and strides[k] == strides[first]
+        joined = first >= 0 and owners[k] == owners[first] and strides[k] == strides[first]
         if not joined or step <= 0 or addresses[k] + views[k].itemsize - addresses[first] > step:
             first = k
             arrays.append(views[k])
@@ -156,8 +156,9 @@ def _group(views: Sequence[np.ndarray], strides: list[Shape]) -> tuple[list[int]
     return columns, offsets, arrays
 
 
-def _owner(view: np.ndarray) -> Any:
+def _owner(view: np.ndarray) -> int:
+    # Which object it is, no more: the view keeps it alive.
     base: Any = view
     while isinstance(base, np.ndarray) and base.base is not None:
         base = base.base
-    return base
+    return id(base)

@@ -53,7 +53,7 @@ def main(args: argparse.Namespace) -> int:
 
     console = Console(highlight=False, stderr=False)
     before = _kernel.use_isa(args.isa) if args.isa else _kernel.isa()
-    cases = [
+    cases: list[tuple[str, int, workloads.Flavour]] = [
         (name, n, flavour)
         for name in args.schema or workloads.SCHEMAS
         for n in args.size or SIZES
