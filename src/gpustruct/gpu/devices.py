@@ -178,3 +178,16 @@ def dispatch(device: Any, groups: int) -> tuple[int, int, int]:
     if rows > most:
         raise BindingError.of("dispatch", groups=groups, most=most * most)
     return -(-groups // rows), rows, 1
+
+
+def run(device: Any, pipeline: Any, resources: list[dict[str, Any]], groups: tuple[int, int, int]) -> None:
+    """Submit one dispatch of a compute pipeline with these buffers in group 0."""
+    entries = [{"binding": k, "resource": resource} for k, resource in enumerate(resources)]
+    group = device.create_bind_group(layout=pipeline.get_bind_group_layout(0), entries=entries)
+    encoder = device.create_command_encoder()
+    work = encoder.begin_compute_pass()
+    work.set_pipeline(pipeline)
+    work.set_bind_group(0, group)
+    work.dispatch_workgroups(*groups)
+    work.end()
+    device.queue.submit([encoder.finish()])

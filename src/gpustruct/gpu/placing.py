@@ -119,12 +119,4 @@ class Placer:
         held = [{"buffer": self._buffers[name], "offset": 0, "size": size} for name, size in sizes.items()]
         reached = min(device.limits[BINDING_LIMIT] // 4 * 4, buffer.size - at)
         held.insert(2, {"buffer": buffer, "offset": at, "size": reached})
-        entries = [{"binding": k, "resource": resource} for k, resource in enumerate(held)]
-        group = device.create_bind_group(layout=self._pipeline.get_bind_group_layout(0), entries=entries)
-        encoder = device.create_command_encoder()
-        work = encoder.begin_compute_pass()
-        work.set_pipeline(self._pipeline)
-        work.set_bind_group(0, group)
-        work.dispatch_workgroups(*groups)
-        work.end()
-        device.queue.submit([encoder.finish()])
+        devices.run(device, self._pipeline, held, groups)

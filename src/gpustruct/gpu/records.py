@@ -18,6 +18,7 @@ from ..types import layout_of
 from ..unpacking import drained_of
 from . import devices
 from .fills import Span
+from .interleaving import Interleaver
 from .places import placement
 from .placing import MANY_RUNS, Placer
 from .readback import Reader, Reading, blank
@@ -90,6 +91,7 @@ class RecordBuffer:
         self._count = 0
         self._buffer = self._create(self._capacity)
         self._placer = Placer(self._device, self._uploader)
+        self._interleaver = Interleaver(self._device, self._uploader)
         self._device_side = device_side
 
     # What it is.
@@ -194,8 +196,11 @@ class RecordBuffer:
                 return
             first = 0 if start is None else devices.whole("start", start, 0, self._capacity, 0, "write")
             self._check_room(first, bound.count, "write")
-            spans = self._spans(bound, first, whole)
-            self._put(batch, spans, encoder=encoder, progress=progress)
+            if encoder is None and self._mixes(bound, whole):
+                devices.check_buffer(self._device, self._buffer, "COPY_DST", "write")
+                self._interleaver.write(self._buffer, bound.parts[0], self._base + first * self._stride, progress)
+            else:
+                self._put(batch, self._spans(bound, first, whole), encoder=encoder, progress=progress)
             self._count = bound.count if start is None else max(self._count, first + bound.count)
 
     def append(self, batch: Any, *, encoder: Any = None) -> int:
@@ -333,6 +338,14 @@ class RecordBuffer:
             spans = [Span(part, a, b, self._base + place * self._stride) for a, b, place in chosen.runs]
             self._put(batch, spans, encoder=encoder)
         self._count = max(self._count, int(chosen.places.max()) + 1)
+
+    def _mixes(self, bound: Bound, whole: bool) -> bool:
+        """Whether a shader makes the records of their columns: it can, and is asked to or costs less."""
+        if self._device_side is False or self._dynamic or whole or not self._usage & wgpu.BufferUsage.STORAGE:
+            return False
+        part = bound.parts[0]
+        wanted = self._device_side is True or self._interleaver.worth(part, self._element.__layout__.used)
+        return wanted and part.run.records > 0 and self._interleaver.fits(part, self._base)
 
     def _places(self, runs: int) -> bool:
         """Whether a shader puts the records in their places: it can, and is asked to or costs less."""

@@ -21,7 +21,7 @@ from .staging import CHUNKS, DEFAULT_CHUNKS, Chunk, Ring, refused
 
 # Below this many bytes wgpu's own write_buffer, from reused memory, costs less than a map, a copy and a
 # submit; each of its calls costs as much as several copies (docs/performance.md).
-SMALL_BYTES = 1 << 20
+SMALL_BYTES = 2 << 20
 SMALL_COPIES = 8
 
 Progress = Callable[[int, int], object]

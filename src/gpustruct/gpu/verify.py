@@ -356,15 +356,8 @@ def _ask(
     entry = re.findall(r"fn (device\w+)\(", code)[-1]
     compute = {"module": device.create_shader_module(code=code), "entry_point": entry}
     pipeline = device.create_compute_pipeline(layout="auto", compute=compute)
-    entries = [{"binding": k, "resource": {"buffer": buffer}} for k, buffer in enumerate(buffers)]
-    group = device.create_bind_group(layout=pipeline.get_bind_group_layout(0), entries=entries)
-    encoder = device.create_command_encoder()
-    compute_pass = encoder.begin_compute_pass()
-    compute_pass.set_pipeline(pipeline)
-    compute_pass.set_bind_group(0, group)
-    compute_pass.dispatch_workgroups(1)
-    compute_pass.end()
-    device.queue.submit([encoder.finish()])
+    resources = [{"buffer": buffer, "offset": 0, "size": buffer.size} for buffer in buffers]
+    devices.run(device, pipeline, resources, (1, 1, 1))
     found = np.frombuffer(device.queue.read_buffer(buffers[1]), np.uint32)
     target = np.frombuffer(device.queue.read_buffer(buffers[2]), np.uint8)
     return int(found[-1]), found[:-1], target
