@@ -43,11 +43,17 @@ class Column(NamedTuple):
 class Interleaver:
     """The shaders that make records of columns, one for each arrangement, and the buffers that feed them."""
 
-    def __init__(self, device: Any, uploader: Uploader) -> None:
-        self._device, self._uploader = device, uploader
+    def __init__(self, uploader: Uploader) -> None:
+        self._device, self._uploader = uploader.device, uploader
         self._pipelines: dict[tuple[tuple[Column, ...], int], Any] = {}
         self._raw: Any = None
         self._size: Any = None
+
+    @classmethod
+    def of(cls, uploader: Uploader) -> Interleaver:
+        """The one that all buffers of an uploader share."""
+        made: Interleaver = uploader.companions.setdefault("interleaver", cls(uploader))
+        return made
 
     def worth(self, part: Part, used: int) -> bool:
         """Whether it costs less than packing here."""
@@ -78,9 +84,11 @@ class Interleaver:
         step = max(4, min(SLICE_BYTES // (4 * words), most // stride) // 4 * 4)
         for start in range(0, records, step):
             stop = min(start + step, records)
-            self._send(flat, columns, start, stop)
             try:
-                self._dispatch(buffer, columns, base + start * stride, stop - start, stride)
+                # The buffers that feed the shader are everyone's.
+                with self._uploader.turn:
+                    self._send(flat, columns, start, stop)
+                    self._dispatch(buffer, columns, base + start * stride, stop - start, stride)
             except wgpu.GPUError as error:
                 raise refused(error, "write") from None
             if progress is not None:

@@ -46,10 +46,16 @@ SHADER = f"""
 class Placer:
     """The shader that puts compacted records in their places, and the buffers that feed it."""
 
-    def __init__(self, device: Any, uploader: Uploader) -> None:
-        self._device, self._uploader = device, uploader
+    def __init__(self, uploader: Uploader) -> None:
+        self._device, self._uploader = uploader.device, uploader
         self._pipeline: Any = None
         self._buffers: dict[str, Any] = {}
+
+    @classmethod
+    def of(cls, uploader: Uploader) -> Placer:
+        """The one that all buffers of an uploader share."""
+        made: Placer = uploader.companions.setdefault("placer", cls(uploader))
+        return made
 
     def fits(self, base: int, stride: int) -> bool:
         """Whether the shader can place records: they are whole words, and one is no larger than a binding."""
@@ -78,9 +84,11 @@ class Placer:
         for at, start, stop in windows:
             whole = len(windows) == 1
             part = batch if whole else batch[start:stop]
-            self._write_window(
-                buffer, part, chosen.places[start:stop], base, stride, 0 if whole and buffer.size <= most else at
-            )
+            # The buffers that feed the shader are everyone's.
+            with self._uploader.turn:
+                self._write_window(
+                    buffer, part, chosen.places[start:stop], base, stride, 0 if whole and buffer.size <= most else at
+                )
 
     def _write_window(self, buffer: Any, batch: Batch, chosen: np.ndarray, base: int, stride: int, at: int) -> None:
         count, words = len(chosen), stride // 4

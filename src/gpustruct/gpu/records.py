@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,11 +11,11 @@ import wgpu
 from .. import batches
 from ..batches import Batch
 from ..errors import BindingError, SourceError
-from ..layout import Layout, round_up
+from ..layout import round_up
 from ..packing import Bound, bound_of
-from ..types import layout_of
 from ..unpacking import drained_of
 from . import devices
+from .bindings import USAGE, BoundRecords
 from .fills import Span
 from .interleaving import Interleaver
 from .places import placement
@@ -25,12 +24,8 @@ from .readback import Reader, Reading, blank
 from .staging import refused
 from .upload import Progress, Uploader
 
-USAGE = wgpu.BufferUsage.STORAGE
-COPIES = wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
-DISPATCH_LIMIT = "max-compute-workgroups-per-dimension"
 
-
-class RecordBuffer:
+class RecordBuffer(BoundRecords):
     """A wgpu buffer of records of one type: as many as `capacity` fit, `count` are in use.
 
     `device` is a wgpu device or its queue; `T` any type. For a type that ends in a runtime-sized array the
@@ -68,90 +63,13 @@ class RecordBuffer:
         device_side: bool | None = None,
         label: str = "",
     ) -> None:
-        self._device = devices.device_of(device, "RecordBuffer")
-        layout: Layout = layout_of(T)
-        if not isinstance(T, type):
-            raise SourceError.of("batch-type", function="RecordBuffer", current=type(T).__name__)
-        self._type, self._layout, self._label = T, layout, label
-        self._element = devices.element_of(T)
-        self._usage = devices.usage_flags(usage, "RecordBuffer")
-        if self._usage & wgpu.BufferUsage.UNIFORM:
-            layout.check_uniform()
-        self._dynamic = bool(dynamic_offsets)
-        self._stride, self._base = layout.array_stride, layout.header
-        if self._dynamic:
-            if layout.is_runtime_sized:
-                raise BindingError.of("dynamic-runtime", type=layout.name)
-            self._stride = round_up(self._alignment(), self._stride)
-        self._capacity = devices.whole("capacity", capacity, 1, 1 << 40, 1, "RecordBuffer")
+        super().__init__(device, T, capacity, usage=usage, dynamic_offsets=dynamic_offsets, label=label)
         self._uploader = Uploader.of(self._device) if uploader is None else uploader
         if self._uploader.device is not self._device:
             raise BindingError.of("buffer-foreign", function="RecordBuffer")
         self._lock = threading.RLock()
-        self._count = 0
-        self._buffer = self._create(self._capacity)
-        self._placer = Placer(self._device, self._uploader)
-        self._interleaver = Interleaver(self._device, self._uploader)
+        self._placer, self._interleaver = Placer.of(self._uploader), Interleaver.of(self._uploader)
         self._device_side = device_side
-
-    # What it is.
-
-    @property
-    def buffer(self) -> Any:
-        """The wgpu buffer itself; `resize` makes a new one."""
-        return self._buffer
-
-    @property
-    def device(self) -> Any:
-        """The wgpu device that the buffer is on."""
-        return self._device
-
-    @property
-    def type(self) -> Any:
-        """The gpustruct type of the buffer."""
-        return self._type
-
-    @property
-    def capacity(self) -> int:
-        """Records that the buffer has room for."""
-        return self._capacity
-
-    @property
-    def count(self) -> int:
-        """Records in use: up to the last that was written since the buffer was made or cleared."""
-        return self._count
-
-    @property
-    def stride(self) -> int:
-        """Bytes from one record to the next."""
-        return self._stride
-
-    def __len__(self) -> int:
-        return self._count
-
-    def __bool__(self) -> bool:
-        return True
-
-    def __repr__(self) -> str:
-        name = self._type.__name__
-        return f"<RecordBuffer of {name}: {self._count} of {self._capacity} records, {self._stride} bytes each>"
-
-    def _alignment(self) -> int:
-        kind = "uniform" if self._usage & wgpu.BufferUsage.UNIFORM else "storage"
-        return self._device.limits[f"min-{kind}-buffer-offset-alignment"]
-
-    def _binding_limit(self) -> str:
-        kind = "uniform" if self._usage & wgpu.BufferUsage.UNIFORM else "storage"
-        return f"max-{kind}-buffer-binding-size"
-
-    def _create(self, capacity: int) -> Any:
-        # A binding has a smallest size: a buffer of few records is larger than they are.
-        size = round_up(4, max(self._base + capacity * self._stride, self._layout.size))
-        devices.check_limit(self._device, "max-buffer-size", size, f"RecordBuffer({self._layout.name})")
-        try:
-            return self._device.create_buffer(label=self._label, size=size, usage=self._usage | COPIES)
-        except wgpu.GPUError as error:
-            raise refused(error, "RecordBuffer") from None
 
     # Up.
 
@@ -406,94 +324,6 @@ class RecordBuffer:
             facts = {"current": f"{bound.count} records", "way_out": way_out}
             raise SourceError.of("out-columns", type=self._type.__name__, **facts)
         return out, self._spans(bound, first, self._layout.tail is not None)
-
-    # Bindings.
-
-    def binding(self, count: int | None = None) -> dict[str, Any]:
-        """The resource for a bind group in which ``arrayLength`` is exactly `count`, by default all in use.
-
-        A wgpu buffer binding: ``{"buffer": …, "offset": 0, "size": bytes}``. With `dynamic_offsets` it
-        shows one record, and `offsets` says where each is. Raises BindingError for a count that no binding
-        gives (and says which do), beyond the capacity, or above the device's limit (see `bindings`).
-
-        >>> import wgpu
-        >>> from gpustruct import vec3f
-        >>> points = RecordBuffer(wgpu.utils.get_default_device(), vec3f, 100)
-        >>> points.binding(10)["size"]
-        160
-        """
-        if self._dynamic:
-            return {"buffer": self._buffer, "offset": 0, "size": self._layout.size}
-        number = self._bound_count(count, "binding")
-        size = self._layout.binding_size(number)
-        devices.check_limit(self._device, self._binding_limit(), size, f"binding({number}); use bindings()")
-        return {"buffer": self._buffer, "offset": 0, "size": size}
-
-    def bindings(self, count: int | None = None) -> list[dict[str, Any]]:
-        """As many bindings as the device's limits make of the records, split between records.
-
-        Each starts at a multiple of the device's offset alignment; its first record is
-        ``offset // stride``. One binding where the limits allow it.
-
-        >>> import wgpu
-        >>> from gpustruct import vec3f
-        >>> points = RecordBuffer(wgpu.utils.get_default_device(), vec3f, 100)
-        >>> [resource["size"] for resource in points.bindings(10)]
-        [160]
-        """
-        number = self._bound_count(count, "bindings")
-        limit = self._binding_limit()
-        most = self._device.limits[limit]
-        if self._dynamic or self._layout.binding_size(number) <= most:
-            return [self.binding(number)]
-        step = self._alignment() // math.gcd(self._alignment(), self._stride)
-        each = most // self._stride // step * step
-        if self._layout.tail is not None or not each:
-            size = self._layout.binding_size(number)
-            devices.check_limit(self._device, limit, size, f"bindings() of {self._layout.name}")
-        return [
-            {
-                "buffer": self._buffer,
-                "offset": at * self._stride,
-                "size": self._layout.binding_size(min(each, number - at)),
-            }
-            for at in range(0, number, each)
-        ]
-
-    def offsets(self, count: int | None = None) -> list[int]:
-        """The dynamic offset of each record, in bytes, for ``set_bind_group(index, group, [offset])``.
-
-        >>> import wgpu
-        >>> from gpustruct import Struct, mat4x4f
-        >>> class Model(Struct):
-        ...     matrix: mat4x4f
-        >>> usage = wgpu.BufferUsage.UNIFORM
-        >>> models = RecordBuffer(wgpu.utils.get_default_device(), Model, 3, usage=usage, dynamic_offsets=True)
-        >>> [offset % models.device.limits["min-uniform-buffer-offset-alignment"] for offset in models.offsets(3)]
-        [0, 0, 0]
-        """
-        if not self._dynamic:
-            raise BindingError.of("dynamic-missing", type=self._layout.name)
-        number = self._bound_count(count, "offsets")
-        return list(range(0, number * self._stride, self._stride))
-
-    def dispatch_size(self, workgroup_size: int, count: int | None = None) -> tuple[int, int, int]:
-        """Workgroups for one invocation a record: ``dispatch_workgroups(*size)``.
-
-        In one dimension while the device allows so many; beyond, in rows of them:
-        ``index = id.x + id.y * num_workgroups.x * workgroup_size``. By default for all records in use.
-
-        >>> import wgpu
-        >>> from gpustruct import vec3f
-        >>> RecordBuffer(wgpu.utils.get_default_device(), vec3f, 1000).dispatch_size(64, 1000)
-        (16, 1, 1)
-        """
-        size = devices.whole("workgroup_size", workgroup_size, 1, 1 << 16, 1, "dispatch_size")
-        number = devices.whole("count", count, 0, self._capacity, self._count, "dispatch_size")
-        return devices.dispatch(self._device, -(-number // size))
-
-    def _bound_count(self, count: Any, function: str) -> int:
-        return devices.whole("count", count, 1, self._capacity, self._count, function)
 
 
 def batches_of(batch: Batch) -> Any:

@@ -77,8 +77,12 @@ class ShardedBuffer:
         edges = [count - edge for edge in edges]
         self.bounds = list(itertools.pairwise(edges))
         for buffer, (start, stop) in zip(self.buffers, self.bounds, strict=True):
-            below = None if progress is None else lambda done, _, at=start: progress(at + done, count)
-            buffer.write(batch[start:stop], progress=below)
+
+            def behind(done: int, _: int, at: int = start) -> None:
+                if progress is not None:
+                    progress(at + done, count)
+
+            buffer.write(batch[start:stop], progress=behind)
 
     def read(self) -> Any:
         """The records of the last batch, from all devices, as one batch; the copies overlap.

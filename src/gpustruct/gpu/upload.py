@@ -73,7 +73,8 @@ class Uploader:
     `device` is a wgpu device (or its queue). `chunk_size`, in bytes, and `chunks`, their number, bound the
     staging memory; left out they suit the adapter. Up to `small_bytes` a batch goes through wgpu's own
     ``write_buffer``, from memory that is used again. `threads` packs with so many threads, None chooses by
-    size. An uploader may be used from several threads: uploads take turns.
+    size. An uploader may be used from several threads: uploads take turns; hold `turn`, a lock, for several
+    that must not be parted.
 
     Every upload is submitted before `write` returns, so the queue's order is the order of the calls:
     behind what you submitted before, ahead of what you submit later.
@@ -103,7 +104,8 @@ class Uploader:
         count = devices.whole("chunks", chunks, 2, 256, count, "Uploader")
         self._ring = Ring(self._device, round_up(LINE, size), count)
         self._threads = None if threads is None else devices.whole("threads", threads, 1, 1024, 1, "Uploader")
-        self._lock = threading.RLock()
+        self.turn = threading.RLock()
+        self.companions: dict[str, Any] = {}
         self._small_bytes = devices.whole("small_bytes", small_bytes, 0, 1 << 30, SMALL_BYTES, "Uploader")
         self._small = np.empty(self._small_bytes + SMALL_COPIES * LINE, np.uint8)
         self._lent: list[Chunk] = []
@@ -179,7 +181,7 @@ class Uploader:
         total = sum(span.size for span in spans)
         if not total:
             return
-        with self._lock:
+        with self.turn:
             try:
                 if encoder is not None:
                     self._record(buffer, batch, spans, encoder)
@@ -200,7 +202,7 @@ class Uploader:
         >>> import wgpu
         >>> Uploader(wgpu.utils.get_default_device()).recall()
         """
-        with self._lock:
+        with self.turn:
             for chunk in self._lent:
                 # The device frees the memory when its copies are done.
                 chunk.buffer.destroy()
@@ -215,7 +217,7 @@ class Uploader:
         >>> uploader.staging_bytes
         0
         """
-        with self._lock:
+        with self.turn:
             self.recall()
             self._ring.close()
 
