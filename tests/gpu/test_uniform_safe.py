@@ -15,7 +15,7 @@ from hypothesis import Phase, assume, given, settings
 from gpustruct import LayoutError, layout_of, pack
 from gpustruct.gpu import devices
 from gpustruct.layout import Layout
-from gpustruct.types import make_struct
+from gpustruct.types import attributed, make_struct
 from gpustruct.uniform import UniformSafe, uniform_safe
 from strategies import structs
 from uniform_cases import CASES
@@ -126,7 +126,10 @@ def test_the_reader_functions_are_used(device: Any) -> None:
 def test_random_structs(device: Any, cls: Any) -> None:
     assume(cls.__layout__.uniform_faults())
     assume(layout_scalars(cls.__layout__) < LARGEST)
-    named = make_struct("Block", {name: _annotation(cls, name) for name in cls.__members__})
+    # naga 29 writes wrong SPIR-V for a component of a matCx2 of a struct of a struct in uniform.
+    assume(not any(two_rows(member.layout) for member in cls.__layout__.fields if member.layout.core.kind == "struct"))
+    members = {m.name: attributed(cls.__members__[m.name].type, m) for m in cls.__layout__.fields}
+    named = make_struct("Block", members)
     for arrays in MODES:
         try:
             check(device, named, arrays)
@@ -135,7 +138,6 @@ def test_random_structs(device: Any, cls: Any) -> None:
                 raise
 
 
-def _annotation(cls: Any, name: str) -> Any:
-    from gpustruct.types import attributed
-
-    return attributed(cls.__members__[name].type, next(m for m in cls.__layout__.fields if m.name == name))
+def two_rows(layout: Layout) -> bool:
+    core = layout.core
+    return (core.kind == "matrix" and core.rows == 2) or any(two_rows(member.layout) for member in core.fields)
