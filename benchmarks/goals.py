@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import gpustruct._kernel as kernel
-from gpustruct import layout_of, pack, threads, unpack, workloads
+from gpustruct import pack, threads, unpack, workloads
 from gpustruct.cli.bench import describe, measure
 
 PACK = [
@@ -30,7 +30,7 @@ PACK = [
 def over_threads(n: int, rounds: int) -> list[dict[str, Any]]:
     """Particle on 2, 4, 8 … threads and as chosen by size, each against one thread; the same for a streamed copy."""
     cls = workloads.Particle
-    batch, whole = workloads.make(cls, n), streamed(n)
+    batch, whole = workloads.make(cls, n), in_device_layout(n)
     out = np.zeros(48 * n, np.uint8)
     rows: list[dict[str, Any]] = []
     for count in [*(1 << k for k in range(1, 8) if 1 << k <= threads.available()), None]:
@@ -49,7 +49,7 @@ def over_threads(n: int, rounds: int) -> list[dict[str, Any]]:
     return rows
 
 
-def streamed(n: int) -> Any:
+def in_device_layout(n: int) -> Any:
     """Records that lie in device layout already: packing them is a copy past the caches."""
     cls = workloads.Particle
     rows = unpack(cls, np.zeros(48 * n, np.uint8))
@@ -59,7 +59,7 @@ def streamed(n: int) -> Any:
 def streamed_copy(n: int, rounds: int) -> dict[str, float]:
     """The ceiling: a copy of packed bytes past the caches, beside numpy's copy and our pack of Particle."""
     cls = workloads.Particle
-    whole, batch = streamed(n), workloads.make(cls, n)
+    whole, batch = in_device_layout(n), workloads.make(cls, n)
     out, data = np.zeros(48 * n, np.uint8), np.zeros(48 * n, np.uint8)
     streamed, packed, copied = workloads.medians(
         [
