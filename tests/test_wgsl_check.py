@@ -7,11 +7,11 @@ from typing import Annotated, Any
 
 import numpy as np
 import pytest
-import strategies
 from hypothesis import given, settings
-from truth import CASES, build
 
+import strategies
 from gpustruct import Struct, WgslError, align, array, atomic, f32, types, u32, vec3f, wgsl
+from truth import CASES, build
 
 TEXT = """
 struct Light { color: vec3f, kind: u32 }

@@ -7,12 +7,12 @@ import warnings
 from typing import Annotated, Any
 
 import pytest
-import strategies
 from hypothesis import given, settings
-from truth import CASES, build
 
+import strategies
 from gpustruct import Struct, WgslError, align, array, atomic, f16, f32, layout_of, size, types, u32, vec3f, wgsl
 from gpustruct.layout import Layout
+from truth import CASES, build
 
 
 def places(layout: Layout, names: tuple[str, ...] | None = None) -> Any:

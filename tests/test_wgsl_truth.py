@@ -7,10 +7,10 @@ import warnings
 from typing import Any
 
 import pytest
-from truth import CASES
-from wgsl_verdicts import ENTRIES, backends_differ, offset_of, verdict
 
 from gpustruct import WgslError, layout_of, wgsl
+from truth import CASES
+from wgsl_verdicts import ENTRIES, backends_differ, offset_of, verdict
 
 
 def parsed(text: str) -> tuple[wgsl.Module | WgslError, list[str]]:

@@ -7,46 +7,21 @@ the value `Unknown`, which is an error only where a size or a count needs it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any
 
 from ..errors import GpuStructError
 from . import kinds, operators
 from .kinds import ABSTRACT_FLOAT, ABSTRACT_INT, BOOL, Type
 from .operators import Fault
-from .source import Source
 from .syntax import Call, Chain, Group, Literal, Name, Postfix, Step, Token, Unary
-
-MOST_STEPS = 1_000_000
-
-
-class Value(NamedTuple):
-    """A value: a Python number for a scalar, a tuple of its parts for everything else."""
-
-    type: Type
-    data: Any
+from .values import Conversions, Scope, Unknown, Value, each, from_parts, names_of
 
 
-class Unknown(Exception):
-    """A value that this room does not compute, or an override that has none yet."""
-
-
-class Scope(Protocol):
-    """What the names of a module mean."""
-
-    source: Source
-
-    def kind_of(self, name: str) -> str: ...
-    def value_of(self, name: str, offset: int) -> Value: ...
-    def type_of(self, name: Name) -> Type: ...
-    def use_half(self, node: Any) -> None: ...
-
-
-class Evaluator:
-    """Evaluates the expressions of one module; all of them together take a bounded number of steps."""
+class Evaluator(Conversions):
+    """Evaluates the expressions of one module."""
 
     def __init__(self, scope: Scope) -> None:
-        self.scope = scope
-        self.steps = 0
+        super().__init__(scope)
         self._rules: dict[type, Callable[[Any], Value]] = {
             Literal: self._literal,
             Name: self._name,
@@ -57,12 +32,9 @@ class Evaluator:
             Chain: self._chain,
         }
 
-    def error(self, rule: str, offset: int, **facts: Any) -> Exception:
-        return self.scope.source.error(rule, offset, **facts)
-
     def value(self, node: Any) -> Value:
         """The value of an expression; WgslError where it has none, Unknown where it is not computed."""
-        self._take(1, node.offset)
+        self.take(1, node.offset)
         try:
             return self._rules[type(node)](node)
         except Fault as fault:
@@ -76,11 +48,6 @@ class Evaluator:
         if value.type is kinds.INT and not -(2**31) <= value.data < 2**32:
             raise self.error("constant-fault", node.offset, fault=f"{value.data} does not fit i32 or u32")
         return value.data
-
-    def _take(self, steps: int, offset: int) -> None:
-        self.steps += steps
-        if self.steps > MOST_STEPS:
-            raise self.error("constant-steps", offset, most=MOST_STEPS)
 
     # Leaves.
 
@@ -120,13 +87,13 @@ class Evaluator:
     def _inferred(self, callee: Name, values: list[Value]) -> Type | None:
         """The type that ``vec3(…)``, ``mat2x2(…)`` or ``array(…)`` takes from its arguments."""
         if callee.text == "array" and values:
-            element = self._common([value.type for value in values], callee.offset)
+            element = self.common([value.type for value in values], callee.offset)
             return self._array(element, len(values), callee.offset)
         generator = GENERATORS.get(callee.text)
         if generator is None:
             return None
         columns, rows = generator
-        scalar = self._scalar([value.type for value in values], callee.offset) if values else ABSTRACT_INT
+        scalar = self.common_scalar([value.type for value in values], callee.offset) if values else ABSTRACT_INT
         if columns == 1:
             return kinds.vector(rows, scalar)
         return kinds.matrix(columns, rows, "f16" if scalar == "f16" else "f32")
@@ -140,7 +107,7 @@ class Evaluator:
     def _construct(self, type_: Type, values: list[Value], node: Call) -> Value:
         if not type_.is_plain_data:
             raise self.error("not-constructible", node.offset, type=type_.name)
-        self._take(len(values), node.offset)
+        self.take(len(values), node.offset)
         if not values:
             return Value(type_, self._zero(type_, node.offset))
         parts: Sequence[Type] = ()
@@ -154,7 +121,7 @@ class Evaluator:
         else:
             return Value(type_, self._components(type_, values, node))
         if len(parts) != len(values):
-            raise self.error("arguments", node.offset, what=type_.name, given=_names(values))
+            raise self.error("arguments", node.offset, what=type_.name, given=names_of(values))
         data = (self.implicit(value, part, node.offset).data for value, part in zip(values, parts, strict=True))
         return Value(type_, tuple(data))
 
@@ -165,7 +132,7 @@ class Evaluator:
             rows,
             columns,
         ):
-            return _each(lambda part: operators.convert(part, first.type.scalar, type_.scalar), first.data)
+            return each(lambda part: operators.convert(part, first.type.scalar, type_.scalar), first.data)
         scalar = kinds.PLAIN[type_.scalar]
         flat: list[Any] = []
         for value in values:
@@ -180,7 +147,7 @@ class Evaluator:
             return tuple(flat * rows)
         by_column = columns == 1 or len(values) in (columns, columns * rows)
         if len(flat) != rows * columns or None in flat or not by_column:
-            raise self.error("arguments", node.offset, what=type_.name, given=_names(values))
+            raise self.error("arguments", node.offset, what=type_.name, given=names_of(values))
         if columns == 1:
             return tuple(flat)
         return tuple(tuple(flat[column * rows : (column + 1) * rows]) for column in range(columns))
@@ -189,9 +156,9 @@ class Evaluator:
         if type_.family == "struct":
             return tuple(self._zero(member, offset) for _, member in type_.members)
         if type_.element is not None:
-            self._take(type_.count or 1, offset)
+            self.take(type_.count or 1, offset)
             return (self._zero(type_.element, offset),) * (type_.count or 1)
-        self._take(1, offset)
+        self.take(1, offset)
         zero = operators.fit(type_.scalar, 0)
         column = zero if type_.rows == 1 else (zero,) * type_.rows
         return column if type_.columns == 1 else (column,) * type_.columns
@@ -208,66 +175,24 @@ class Evaluator:
             raise Unknown(f"{name}() is not computed here")
         count, function = table.get(name, (-1, len))
         if len(values) != count or any(value.type.family not in ("scalar", "abstract", "vector") for value in values):
-            raise self.error("arguments", node.offset, what=f"{name}()", given=_names(values))
-        scalar = self._scalar([value.type for value in values], node.offset)
+            raise self.error("arguments", node.offset, what=f"{name}()", given=names_of(values))
+        scalar = self.common_scalar([value.type for value in values], node.offset)
         if scalar == "bool" or (scalar in operators.INTEGERS and table is operators.FLOAT_FUNCTIONS):
             scalar = "" if scalar != ABSTRACT_INT else ABSTRACT_FLOAT
         if not scalar:
-            raise self.error("arguments", node.offset, what=f"{name}()", given=_names(values))
-        rows, columns = self._aligned(values, scalar, node.offset, f"{name}()")
-        return _value(rows, scalar, [operators.call(function, scalar, list(column)) for column in columns])
+            raise self.error("arguments", node.offset, what=f"{name}()", given=names_of(values))
+        rows, columns = self.aligned(values, scalar, node.offset, f"{name}()")
+        return from_parts(rows, scalar, [operators.call(function, scalar, list(column)) for column in columns])
 
     def _select(self, node: Call, values: list[Value]) -> Value:
         false, true, condition = values
-        common = self._common([false.type, true.type], node.offset)
+        common = self.common([false.type, true.type], node.offset)
         no, yes = (self.implicit(value, common, node.offset) for value in (false, true))
         if condition.type is BOOL:
             return yes if condition.data else no
         if condition.type.scalar != "bool" or common.family != "vector" or common.rows != condition.type.rows:
-            raise self.error("arguments", node.offset, what="select()", given=_names(values))
+            raise self.error("arguments", node.offset, what="select()", given=names_of(values))
         return Value(common, tuple(y if c else n for n, y, c in zip(no.data, yes.data, condition.data, strict=True)))
-
-    # Conversions that nobody writes (§6.1.2).
-
-    def implicit(self, value: Value, wanted: Type, offset: int) -> Value:
-        """`value` as `wanted`, where an automatic conversion leads there; else WgslError."""
-        before = value.type
-        if kinds.same(before, wanted):
-            return value
-        if before.element is not None and wanted.element is not None and before.count == wanted.count:
-            self._take(len(value.data), offset)
-            element, inner = before.element, wanted.element
-            return Value(wanted, tuple(self.implicit(Value(element, part), inner, offset).data for part in value.data))
-        simple = ("scalar", "abstract", "vector")
-        if before.family in simple and wanted.family in simple and before.rows == wanted.rows:
-            if wanted.scalar in operators.FLOATS and before.scalar in (ABSTRACT_INT, ABSTRACT_FLOAT):
-                return self._fitted(value, wanted, offset)
-            if wanted.scalar in ("i32", "u32") and before.scalar == ABSTRACT_INT:
-                return self._fitted(value, wanted, offset)
-        raise self.error("no-conversion", offset, before=before.name, wanted=wanted.name)
-
-    def _fitted(self, value: Value, wanted: Type, offset: int) -> Value:
-        try:
-            return Value(wanted, _each(lambda part: operators.fit(wanted.scalar, part), value.data))
-        except Fault as fault:
-            raise self.error("constant-fault", offset, fault=str(fault)) from None
-
-    def _scalar(self, types: Sequence[Type], offset: int) -> str:
-        """The component type that all of `types` convert to."""
-        scalars = [type_.scalar for type_ in types]
-        concrete = next((scalar for scalar in scalars if scalar not in (ABSTRACT_INT, ABSTRACT_FLOAT)), "")
-        chosen = concrete or (ABSTRACT_FLOAT if ABSTRACT_FLOAT in scalars else ABSTRACT_INT)
-        if chosen == "" or any(type_.family in ("array", "struct", "matrix") for type_ in types):
-            raise self.error("no-common-type", offset, types=_type_names(types))
-        return chosen
-
-    def _common(self, types: Sequence[Type], offset: int) -> Type:
-        first = types[0]
-        if all(kinds.same(first, type_) for type_ in types):
-            return first
-        if all(type_.family in ("scalar", "abstract", "vector") and type_.rows == first.rows for type_ in types):
-            return kinds.vector(first.rows, self._scalar(types, offset))
-        raise self.error("no-common-type", offset, types=_type_names(types))
 
     # Operators.
 
@@ -284,7 +209,7 @@ class Evaluator:
                 run = lambda part: operators.wrap(scalar, ~part)  # noqa: B023, E731
             if run is None:
                 raise self.error("operator", node.offset, sign=sign, types=value.type.name)
-            value = Value(value.type, _each(run, value.data))
+            value = Value(value.type, each(run, value.data))
         return value
 
     def _chain(self, node: Chain) -> Value:
@@ -308,40 +233,29 @@ class Evaluator:
             if "matrix" in (left.type.family, right.type.family) and text in ("+", "-", "*"):
                 raise Unknown("matrix arithmetic is not computed here")
             if text in ("<<", ">>"):
-                rows, pairs = self._aligned([right], "u32", offset, text)
+                rows, pairs = self.aligned([right], "u32", offset, text)
                 values = [left.data] if left.type.rows == 1 else left.data
                 if left.type.scalar in operators.INTEGERS and rows == left.type.rows:
                     scalar = left.type.scalar
-                    return _value(
+                    return from_parts(
                         rows,
                         scalar,
                         [operators.shift(text, scalar, a, b) for a, (b,) in zip(values, pairs, strict=True)],
                     )
-                raise self.error("operator", offset, sign=text, types=_names([left, right]))
-            scalar = self._scalar((left.type, right.type), offset)
+                raise self.error("operator", offset, sign=text, types=names_of([left, right]))
+            scalar = self.common_scalar((left.type, right.type), offset)
             if not _has_operator(text, scalar, left.type, right.type):
-                raise self.error("operator", offset, sign=text, types=_names([left, right]))
-            rows, pairs = self._aligned([left, right], scalar, offset, text)
+                raise self.error("operator", offset, sign=text, types=names_of([left, right]))
+            rows, pairs = self.aligned([left, right], scalar, offset, text)
             if text in operators.ARITHMETIC:
-                return _value(rows, scalar, [operators.ARITHMETIC[text](scalar, a, b) for a, b in pairs])
+                return from_parts(rows, scalar, [operators.ARITHMETIC[text](scalar, a, b) for a, b in pairs])
             if text in operators.BITWISE:
-                return _value(rows, scalar, [operators.BITWISE[text](a, b) for a, b in pairs])
+                return from_parts(rows, scalar, [operators.BITWISE[text](a, b) for a, b in pairs])
             if text in operators.COMPARISON:
-                return _value(rows, "bool", [operators.COMPARISON[text](a, b) for a, b in pairs])
+                return from_parts(rows, "bool", [operators.COMPARISON[text](a, b) for a, b in pairs])
             return right
         except Fault as fault:
             raise self.error("constant-fault", offset, fault=str(fault)) from None
-
-    def _aligned(self, values: list[Value], scalar: str, offset: int, what: str) -> tuple[int, list[tuple[Any, ...]]]:
-        """The components of `values`, as `scalar`, side by side; a scalar repeats beside vectors."""
-        rows = max(value.type.rows for value in values)
-        columns: list[Sequence[Any]] = []
-        for value in values:
-            data = self.implicit(value, kinds.vector(value.type.rows, scalar), offset).data
-            columns.append(data if value.type.rows > 1 else (data,) * rows)
-            if value.type.rows not in (1, rows):
-                raise self.error("operator", offset, sign=what, types=_names(values))
-        return rows, list(zip(*columns, strict=True))
 
     # Parts of a value.
 
@@ -359,7 +273,7 @@ class Evaluator:
         for letters in ("xyzw", "rgba"):
             if type_.family == "vector" and len(name) <= 4 and set(name) <= set(letters[: type_.rows]):
                 parts = [value.data[letters.index(letter)] for letter in name]
-                return _value(len(parts), type_.scalar, parts)
+                return from_parts(len(parts), type_.scalar, parts)
         raise self.error("no-component", step.offset, type=type_.name, name=name)
 
     def _indexed(self, value: Value, step: Step) -> Value:
@@ -384,22 +298,6 @@ def _has_operator(sign: str, scalar: str, left: Type, right: Type) -> bool:
     if sign in operators.BITWISE:
         return scalar in operators.INTEGERS or (scalar == "bool" and sign != "^")
     return scalar != "bool" or sign in ("==", "!=")
-
-
-def _value(rows: int, scalar: str, parts: list[Any]) -> Value:
-    return Value(kinds.vector(rows, scalar), parts[0] if rows == 1 else tuple(parts))
-
-
-def _each(run: Callable[[Any], Any], data: Any) -> Any:
-    return tuple(_each(run, part) for part in cast("tuple[Any, ...]", data)) if isinstance(data, tuple) else run(data)
-
-
-def _type_names(types: Sequence[Type]) -> str:
-    return ", ".join(type_.name for type_ in types[:5]) + (", ..." if len(types) > 5 else "")
-
-
-def _names(values: list[Value]) -> str:
-    return _type_names([value.type for value in values])
 
 
 GENERATORS = {f"vec{n}": (1, n) for n in (2, 3, 4)} | {f"mat{c}x{r}": (c, r) for c in (2, 3, 4) for r in (2, 3, 4)}

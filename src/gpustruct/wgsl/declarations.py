@@ -13,11 +13,12 @@ from .. import names
 from ..errors import BackendWarning, GpuStructError, WgslError
 from ..types import align, make_struct, size
 from . import backends, kinds, operators, typenames
-from .constants import Evaluator, Unknown, Value
+from .constants import Evaluator
 from .kinds import Type
 from .module import Override
 from .source import Source
 from .syntax import Attribute, Declaration, Member, Name
+from .values import Unknown, Value
 
 MOST_MEMBERS = 100_000
 # What a struct member may carry, with the numbers of arguments (WGSL §12).

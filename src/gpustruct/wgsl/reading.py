@@ -10,13 +10,13 @@ from typing import Any
 
 from ..errors import BackendWarning, WgslError
 from . import backends, variables
-from .constants import Value
 from .declarations import Resolver
 from .module import EntryPoint, Module, Skipped, Variable
 from .source import Source, short
 from .syntax import Declaration, tree
 from .templates import Templates
 from .tokens import Piece, next_start, piece_from
+from .values import Value
 
 # Where reading goes on behind a declaration whose braces do not balance.
 _RESUME = re.compile(r"(?m)^(?:@[^\n{}]{0,200}\n){0,8}(?:fn\b|struct\b|alias\b|override\b|var<)")

@@ -6,9 +6,10 @@ from typing import Any
 
 from ..errors import BackendWarning, GpuStructError
 from . import kinds
-from .constants import GENERATORS, Unknown
+from .constants import GENERATORS
 from .kinds import Type
 from .syntax import Name
+from .values import Unknown
 
 
 def predeclared(scope: Any, name: Name) -> Type:

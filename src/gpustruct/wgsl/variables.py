@@ -9,11 +9,11 @@ from typing import Any
 
 from ..errors import BackendWarning, LayoutError
 from . import backends, kinds
-from .constants import Unknown
 from .declarations import Resolver
 from .kinds import Type
 from .module import EntryPoint, Variable
 from .syntax import Declaration
+from .values import Unknown
 
 SPACES = ("uniform", "storage", "workgroup", "private", "immediate")
 MOST_FAULTS = 10

@@ -1,0 +1,121 @@
+"""Values of const-expressions, and the conversions between their types. WGSL §6.1.2 (conversion rank)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol, cast
+
+from . import kinds, operators
+from .kinds import ABSTRACT_FLOAT, ABSTRACT_INT, Type
+from .operators import Fault
+from .source import Source
+from .syntax import Name
+
+MOST_STEPS = 1_000_000
+
+
+class Value(NamedTuple):
+    """A value: a Python number for a scalar, a tuple of its parts for everything else."""
+
+    type: Type
+    data: Any
+
+
+class Unknown(Exception):
+    """A value that this room does not compute, or an override that has none yet."""
+
+
+class Scope(Protocol):
+    """What the names of a module mean."""
+
+    source: Source
+
+    def kind_of(self, name: str) -> str: ...
+    def value_of(self, name: str, offset: int) -> Value: ...
+    def type_of(self, name: Name) -> Type: ...
+    def use_half(self, node: Any) -> None: ...
+
+
+class Conversions:
+    """What expressions of one module need of each other; all of them together take a bounded number of steps."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+        self.steps = 0
+
+    def error(self, rule: str, offset: int, **facts: Any) -> Exception:
+        return self.scope.source.error(rule, offset, **facts)
+
+    def take(self, steps: int, offset: int) -> None:
+        self.steps += steps
+        if self.steps > MOST_STEPS:
+            raise self.error("constant-steps", offset, most=MOST_STEPS)
+
+    # Conversions that nobody writes (§6.1.2).
+
+    def implicit(self, value: Value, wanted: Type, offset: int) -> Value:
+        """`value` as `wanted`, where an automatic conversion leads there; else WgslError."""
+        before = value.type
+        if kinds.same(before, wanted):
+            return value
+        if before.element is not None and wanted.element is not None and before.count == wanted.count:
+            self.take(len(value.data), offset)
+            element, inner = before.element, wanted.element
+            return Value(wanted, tuple(self.implicit(Value(element, part), inner, offset).data for part in value.data))
+        simple = ("scalar", "abstract", "vector")
+        if before.family in simple and wanted.family in simple and before.rows == wanted.rows:
+            if wanted.scalar in operators.FLOATS and before.scalar in (ABSTRACT_INT, ABSTRACT_FLOAT):
+                return self.fitted(value, wanted, offset)
+            if wanted.scalar in ("i32", "u32") and before.scalar == ABSTRACT_INT:
+                return self.fitted(value, wanted, offset)
+        raise self.error("no-conversion", offset, before=before.name, wanted=wanted.name)
+
+    def fitted(self, value: Value, wanted: Type, offset: int) -> Value:
+        try:
+            return Value(wanted, each(lambda part: operators.fit(wanted.scalar, part), value.data))
+        except Fault as fault:
+            raise self.error("constant-fault", offset, fault=str(fault)) from None
+
+    def common_scalar(self, types: Sequence[Type], offset: int) -> str:
+        """The component type that all of `types` convert to."""
+        scalars = [type_.scalar for type_ in types]
+        concrete = next((scalar for scalar in scalars if scalar not in (ABSTRACT_INT, ABSTRACT_FLOAT)), "")
+        chosen = concrete or (ABSTRACT_FLOAT if ABSTRACT_FLOAT in scalars else ABSTRACT_INT)
+        if chosen == "" or any(type_.family in ("array", "struct", "matrix") for type_ in types):
+            raise self.error("no-common-type", offset, types=typenames_of(types))
+        return chosen
+
+    def common(self, types: Sequence[Type], offset: int) -> Type:
+        first = types[0]
+        if all(kinds.same(first, type_) for type_ in types):
+            return first
+        if all(type_.family in ("scalar", "abstract", "vector") and type_.rows == first.rows for type_ in types):
+            return kinds.vector(first.rows, self.common_scalar(types, offset))
+        raise self.error("no-common-type", offset, types=typenames_of(types))
+
+    def aligned(self, values: list[Value], scalar: str, offset: int, what: str) -> tuple[int, list[tuple[Any, ...]]]:
+        """The components of `values`, as `scalar`, side by side; a scalar repeats beside vectors."""
+        rows = max(value.type.rows for value in values)
+        columns: list[Sequence[Any]] = []
+        for value in values:
+            data = self.implicit(value, kinds.vector(value.type.rows, scalar), offset).data
+            columns.append(data if value.type.rows > 1 else (data,) * rows)
+            if value.type.rows not in (1, rows):
+                raise self.error("operator", offset, sign=what, types=names_of(values))
+        return rows, list(zip(*columns, strict=True))
+
+
+def from_parts(rows: int, scalar: str, parts: list[Any]) -> Value:
+    return Value(kinds.vector(rows, scalar), parts[0] if rows == 1 else tuple(parts))
+
+
+def each(run: Callable[[Any], Any], data: Any) -> Any:
+    return tuple(each(run, part) for part in cast("tuple[Any, ...]", data)) if isinstance(data, tuple) else run(data)
+
+
+def typenames_of(types: Sequence[Type]) -> str:
+    return ", ".join(type_.name for type_ in types[:5]) + (", ..." if len(types) > 5 else "")
+
+
+def names_of(values: list[Value]) -> str:
+    return typenames_of([value.type for value in values])
