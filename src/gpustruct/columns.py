@@ -142,7 +142,9 @@ def _collapse(shape: Shape, strides: list[Shape]) -> tuple[Shape, list[Shape]]:
 def _group(views: Sequence[np.ndarray], strides: list[Shape]) -> tuple[list[int], list[int], list[np.ndarray]]:
     """Members of one structured array share a column: fewer streams, and runs that join up."""
     columns, offsets, arrays = [0] * len(views), [0] * len(views), list[np.ndarray]()
-    owners = [_owner(view) for view in views]
+    # Numbered as they come: an order by address would make another plan of every allocation.
+    seen: dict[int, int] = {}
+    owners = [seen.setdefault(_owner(view), len(seen)) for view in views]
     addresses = [view.__array_interface__["data"][0] for view in views]
     order = sorted(range(len(views)), key=lambda k: (owners[k], strides[k], addresses[k]))
     first = -1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
+import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
 # Below this many bytes handing ranges out costs more than it saves (docs/performance.md).
-SPLIT_BYTES = 4 << 20
+SPLIT_BYTES = 8 << 20
 RANGE_BYTES = 2 << 20
 MOST = 1024
 
@@ -83,5 +84,22 @@ def _step(records: int, workers: int) -> int:
 def begin_ranges(work: Work, start: int, stop: int, workers: int) -> list[Future[tuple[int, int]]]:
     """Begin `work(start, stop)` over records [start, stop) in other threads, in ranges; does not wait."""
     step = max(1, _step(stop - start, workers))
-    pool = _executor()
-    return [pool.submit(work, at, min(at + step, stop)) for at in range(start, stop, step)]
+    return [_begin(work, at, min(at + step, stop)) for at in range(start, stop, step)]
+
+
+def _begin(work: Work, start: int, stop: int) -> Future[tuple[int, int]]:
+    # Once at most: a pool that could not begin a thread keeps the range in its queue all the same.
+    unclaimed = threading.Lock()
+
+    def once() -> tuple[int, int]:
+        return work(start, stop) if unclaimed.acquire(blocking=False) else (-1, 0)
+
+    try:
+        return _executor().submit(once)
+    except RuntimeError:
+        # No thread can begin: the system has none left, or the interpreter is about to end.
+        from concurrent.futures import Future
+
+        done = Future[tuple[int, int]]()
+        done.set_result(once())
+        return done
