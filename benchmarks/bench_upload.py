@@ -24,6 +24,7 @@ import wgpu
 from gpustruct import _kernel, dtype_of, pack
 from gpustruct.gpu import RecordBuffer, Uploader
 from gpustruct.gpu.readback import blank
+from gpustruct.gpu.staging import Chunk, Ring
 from gpustruct.workloads import MaterialBad, Particle, columns, make
 
 MIB = 1 << 20
@@ -79,6 +80,25 @@ def show(title: str, medians: dict[str, float], against: tuple[str, ...] = (), n
         rate = f"   {nbytes / value / 1e6:6.2f} GB/s" if nbytes else ""
         print(f"  {name:<{width}}  {value:9.3f} ms{rate}{ratios}")
     return {"title": title, "medians_ms": medians, "bytes": nbytes}
+
+
+class LateRing(Ring):
+    """A ring that maps a chunk when it is wanted again, not ahead of that: what mapping ahead is worth."""
+
+    def give_back(self, chunk: Chunk, submitted: bool) -> None:
+        if submitted:
+            self.free.append(chunk)
+        else:
+            self.free.appendleft(chunk)
+
+    @staticmethod
+    def is_ready(chunk: Chunk) -> bool:
+        return chunk.buffer.map_state == "mapped"
+
+    def acquire(self, size: int) -> Chunk:
+        if self.free and self.made == self.count and not self.is_ready(self.free[0]):
+            self.free[0].map_again()
+        return super().acquire(size)
 
 
 class Bench:
@@ -169,6 +189,24 @@ class Bench:
 
                     sides[f"{size} MiB x {count}"] = run
             self.show(f"chunks: {n:,} Particle, {threads} threads", alternate(sides, 5), nbytes=48 * n)
+        buffer.destroy()
+
+    def mapping(self, n: int) -> None:
+        batch = make(Particle, n)
+        buffer = self.device.create_buffer(size=48 * n, usage=wgpu.BufferUsage.COPY_DST)
+        sides: dict[str, Side] = {}
+        for threads in (self.threads[0], self.threads[-1]):
+            for size, count in ((8, 4), (32, 4)):
+                for name, kind in (("ahead", Ring), ("on reuse", LateRing)):
+                    uploader = Uploader(self.device, threads=threads)
+                    uploader._ring = kind(self.device, size * MIB, count)
+
+                    def run(uploader: Uploader = uploader) -> None:
+                        uploader.write(buffer, batch)
+                        self.wait()
+
+                    sides[f"{size} MiB x {count}, {threads} threads, mapped {name}"] = run
+        self.show(f"mapping: {n:,} Particle", alternate(sides, 5), nbytes=48 * n)
         buffer.destroy()
 
     def stores(self, n: int) -> None:
@@ -281,6 +319,7 @@ def main() -> None:
     bench.up(largest[-1] if options.quick else 1_000_000, "f64")
     for n in largest[-2:]:
         bench.stores(n)
+        bench.mapping(n)
         bench.chunks(n)
     for n in largest[-2:]:
         bench.device_side(Particle, n)
