@@ -77,16 +77,50 @@ class size(Attribute):
     __slots__ = ()
 
 
+class Recipe:
+    """How to make a type again where its module cannot be imported: `make(*arguments)`.
+
+    cloudpickle, which dask and others pickle notebooks' classes with, makes an empty class of the same bases
+    and then sets its attributes; a type is made whole instead. It takes the bases from ``__orig_bases__``, so
+    there a recipe stands, which the metaclass follows.
+    """
+
+    def __init__(self, cls: Any, make: Any = None, arguments: tuple[Any, ...] = ()) -> None:
+        self.cls, self.make, self.arguments = cls, make, arguments
+
+    def __reduce__(self) -> Any:
+        return Recipe, (None, *(_recipe(self.cls) if self.make is None else (self.make, self.arguments)))
+
+    def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
+        return (Plain,)
+
+
+def _remade(namespace: dict[str, Any]) -> Any:
+    """The type that a recipe among the original bases makes; None where there is none."""
+    recipe = next(iter(namespace.get("__orig_bases__", ())), None)
+    return recipe.make(*recipe.arguments) if isinstance(recipe, Recipe) and recipe.make is not None else None
+
+
+# What a finished type keeps, whoever sets it.
+_KEPT = ("__layout__", "__members__", "__element__", "__component__", "__orig_bases__", "__slots__")
+
+
 class TypeMeta(type):
     """The class of all types: they print as their name, and hold still."""
 
     __layout__: Layout
     __members__: dict[str, Slot]
 
+    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> Any:
+        made = _remade(namespace)
+        return super().__new__(mcs, name, bases, namespace) if made is None else made
+
     def __repr__(cls) -> str:
         return cls.__name__
 
     def __setattr__(cls, name: str, value: Any) -> None:
+        if name in _KEPT or (isinstance(value, Field) and name in cls.__members__):
+            return
         if not (name.startswith("__") and name.endswith("__")) and not name.startswith("_abc_"):
             raise AttributeError(f"{cls.__name__} is a finished type; define a new class for other members")
         super().__setattr__(name, value)
@@ -122,6 +156,7 @@ def _plain(layout: Layout, spelling: str = "", **namespace: Any) -> Any:
     name = spelling or layouts.python_name(layout)
     cls = TypeMeta(name, (Plain,), {"__slots__": (), "__module__": __name__, "__layout__": layout, **namespace})
     type.__setattr__(cls, "__members__", {"": _slot("", cls)})
+    type.__setattr__(cls, "__orig_bases__", (Recipe(cls),))
     return cls
 
 
@@ -269,6 +304,9 @@ class StructMeta(TypeMeta):
     """Turns a class body of annotations into a type, or raises LayoutError at the class line."""
 
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> Any:
+        made = _remade(namespace)
+        if made is not None:
+            return made
         if len(bases) != 1:
             spelled = ", ".join(base.__name__ for base in bases)
             raise LayoutError.of("struct-bases", bases=spelled, where=f"class {name}")
@@ -308,6 +346,7 @@ def _finish(cls: Any, name: str, bases: tuple[type, ...], namespace: dict[str, A
     type.__setattr__(cls, "__members__", slots)
     for index, (slot, member) in enumerate(zip(slots.values(), layout.fields, strict=True)):
         type.__setattr__(cls, slot.name, Field(name, index, slot, member))
+    type.__setattr__(cls, "__orig_bases__", (Recipe(cls),))
 
 
 Spec = tuple[Any, int | None, int | None]
@@ -448,13 +487,19 @@ def _importable(cls: type) -> bool:
 
 
 def _reduce_type(cls: Any) -> Any:
+    parameters = hasattr(cls, "__component__") or hasattr(cls, "__element__")
+    if not parameters and (_importable(cls) or not issubclass(cls, Struct)):
+        return cls.__qualname__
+    return _recipe(cls)
+
+
+def _recipe(cls: Any) -> tuple[Any, tuple[Any, ...]]:
+    """A function and its arguments that make the type again."""
     if hasattr(cls, "__component__"):
         return operator.getitem, (atomic, cls.__component__)
     if hasattr(cls, "__element__"):
         count = cls.__layout__.count
         return operator.getitem, (array, cls.__element__ if count is None else (cls.__element__, count))
-    if _importable(cls) or not issubclass(cls, Struct):
-        return cls.__qualname__
     members = {m.name: attributed(cls.__members__[m.name].type, m) for m in cls.__layout__.fields}
     return make_struct, (cls.__name__, members, cls.__module__)
 

@@ -32,6 +32,13 @@ class Attribute:
 class align(Attribute): ...
 class size(Attribute): ...
 
+class Recipe:
+    cls: Any
+    make: Any
+    arguments: tuple[Any, ...]
+    def __init__(self, cls: Any, make: Any = ..., arguments: tuple[Any, ...] = ...) -> None: ...
+    def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]: ...
+
 class TypeMeta(type):
     __layout__: Layout
     __members__: dict[str, Slot]
