@@ -206,6 +206,16 @@ def test_f16_needs_the_feature(device: Any) -> None:
         verify(Everything, plain)
 
 
+def test_a_lost_default_device_is_replaced(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from gpustruct.gpu import devices
+
+    gone = device.adapter.request_device_sync()
+    gone.destroy()
+    monkeypatch.setattr(devices._Default, "device", gone)
+    assert devices.default_device() is not gone
+    assert verify(Light)
+
+
 def test_report_prints(device: Any) -> None:
     text = str(verify(Light, device))
     assert text.startswith("Light: every leaf is where the layout says; ")

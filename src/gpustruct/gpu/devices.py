@@ -22,7 +22,7 @@ class _Default:
 
 
 def default_device() -> Any:
-    """A device of the preferred adapter, made once for the process, with f16 in shaders where there is any.
+    """A device of the preferred adapter, made once for the process (again if it was lost), with f16 in shaders where there is any.
 
     Its limits are the adapter's own. Raises BindingError where no adapter answers. WebGPU §4.2 (GPU).
 
@@ -30,7 +30,7 @@ def default_device() -> Any:
     >>> device is default_device()
     True
     """
-    if _Default.device is None:
+    if _Default.device is None or not _answers(_Default.device):
         try:
             adapter = wgpu.gpu.request_adapter_sync(power_preference="high-performance")
         except Exception as error:
@@ -38,6 +38,15 @@ def default_device() -> Any:
             raise BindingError.of("adapter-missing", current=reason, way_out=NO_ADAPTER) from None
         _Default.device = adapter.request_device_sync(required_features=[F16] if F16 in adapter.features else [])
     return _Default.device
+
+
+def _answers(device: Any) -> bool:
+    # A driver that fails to compile a shader takes the device with it.
+    try:
+        device.create_buffer(size=4, usage=wgpu.BufferUsage.COPY_DST).destroy()
+    except wgpu.GPUError:
+        return False
+    return True
 
 
 def owner_of(thing: Any) -> Any:
