@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from . import gpu as gpu
     from . import wgsl as wgsl
     from .report import diagram, suggest
+    from .uniform import uniform_safe
 
 __version__ = "0.1.0"
 
@@ -112,6 +113,7 @@ __all__ = [
     "struct_of",
     "suggest",
     "u32",
+    "uniform_safe",
     "unpack",
     "vec2f",
     "vec2h",
@@ -129,7 +131,7 @@ __all__ = [
 ]
 
 _ROOMS = ("gpu", "wgsl")
-_LATER = {"diagram": "report", "suggest": "report"}
+_LATER = {"diagram": "report", "suggest": "report", "uniform_safe": "uniform"}
 
 
 def __getattr__(name: str) -> Any:

@@ -7,10 +7,24 @@ the facts. A rule's name is stable, so it can be filtered on (`error.rule`).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 
-class GpuStructError(Exception):
+class _Worded(Exception):
+    """Made from the template of a rule and the facts of a case."""
+
+    templates: dict[str, str] = {}
+    rule: str = ""
+
+    @classmethod
+    def of(cls, rule: str, **facts: Any) -> Self:
+        """Make the error or warning of `rule`, its template filled with `facts`."""
+        made = cls(cls.templates[rule].format(**facts))
+        made.rule = rule
+        return made
+
+
+class GpuStructError(_Worded):
     """The base of every error that gpustruct raises on purpose.
 
     `rule` is the stable name of the rule that was broken, such as ``"array-stride-uniform"``.
@@ -19,16 +33,6 @@ class GpuStructError(Exception):
     >>> issubclass(LayoutError, GpuStructError)
     True
     """
-
-    templates: dict[str, str] = {}
-    rule: str = ""
-
-    @classmethod
-    def of(cls, rule: str, **facts: Any) -> GpuStructError:
-        """Make the error of `rule`, its template filled with `facts`."""
-        error = cls(cls.templates[rule].format(**facts))
-        error.rule = rule
-        return error
 
 
 class LayoutError(GpuStructError):
@@ -248,7 +252,7 @@ class WgslError(GpuStructError):
     }
 
 
-class BackendWarning(UserWarning):
+class BackendWarning(_Worded, UserWarning):
     """naga, Tint and the specification part ways here; what gpustruct does follows the specification.
 
     Filter it by category: ``warnings.simplefilter("ignore", BackendWarning)``; `rule` tells the kinds apart.
@@ -262,7 +266,6 @@ class BackendWarning(UserWarning):
     'naga-align'
     """
 
-    rule: str = ""
     templates = {
         "naga-align": "naga (wgpu-native, Firefox) does not carry @align on to the enclosing struct: there {name} has {moved} - at {where}; write {marks}",
         "naga-type": "naga accepts {name}, the specification and Tint do not - at {where}; use 32-bit types",
@@ -273,13 +276,6 @@ class BackendWarning(UserWarning):
         "uniform-strict": "Tint (Chrome, with uniform_buffer_standard_layout) accepts {name} in uniform, naga and the specification without that feature do not - at {where}; uniform_safe({name}) is legal everywhere",
         "uniform-relaxed": "naga (wgpu-native, Firefox) refuses {name} in uniform: it has not got uniform_buffer_standard_layout - at {where}; uniform_safe({name}) is legal everywhere",
     }
-
-    @classmethod
-    def of(cls, rule: str, **facts: Any) -> BackendWarning:
-        """Make the warning of `rule`, its template filled with `facts`."""
-        warning = cls(cls.templates[rule].format(**facts))
-        warning.rule = rule
-        return warning
 
 
 class BindingError(GpuStructError):

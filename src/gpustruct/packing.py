@@ -213,8 +213,8 @@ def _range_error(batch: Batch, leaf: Leaf, index: tuple[int, ...], value: Any) -
     facts = {"type": leaf.scalar, "value": value, "where": where, "name": leaf.path[-1] if leaf.path else "column"}
     if leaf.scalar in INTEGER_RANGE:
         low, high = INTEGER_RANGE[leaf.scalar]
-        return SourceError.of("range-integer", low=low, high=high, **facts)  # type: ignore[return-value]
-    return SourceError.of("range-float", high=LARGEST[leaf.scalar], **facts)  # type: ignore[return-value]
+        return SourceError.of("range-integer", low=low, high=high, **facts)
+    return SourceError.of("range-float", high=LARGEST[leaf.scalar], **facts)
 
 
 def whole_bytes(value: Any, function: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import os
 import re
@@ -22,6 +23,15 @@ class Text(NamedTuple):
 
     name: str
     text: str
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments that say what to read."""
+    parser.add_argument("inputs", nargs="+", metavar="FILE", help="a WGSL file, - for standard input, or module:Class")
+    parser.add_argument("--struct", metavar="NAME", help="only this struct")
+    parser.add_argument(
+        "--skip", action="store_true", help="take the declarations that stand on their own: for templates"
+    )
 
 
 def is_schema(argument: str) -> bool:

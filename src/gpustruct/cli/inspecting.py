@@ -36,13 +36,9 @@ class Seen(NamedTuple):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``gpustruct inspect``."""
-    parser.add_argument("inputs", nargs="+", metavar="FILE", help="a WGSL file, - for standard input, or module:Class")
-    parser.add_argument("--struct", metavar="NAME", help="only this struct")
+    inputs.add_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print JSON, as docs/inspect.schema.json describes it")
     parser.add_argument("--svg", metavar="DIR", help="write a picture of each struct into this folder")
-    parser.add_argument(
-        "--skip", action="store_true", help="take the declarations that stand on their own: for templates"
-    )
     parser.epilog = (
         "examples:\n"
         "  gpustruct inspect shader.wgsl\n"

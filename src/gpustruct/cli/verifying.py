@@ -7,16 +7,13 @@ import sys
 from typing import Any
 
 from ..errors import BindingError, CommandError, WgslError
+from . import inputs
 from .inspecting import look_at
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``gpustruct verify``."""
-    parser.add_argument("inputs", nargs="+", metavar="FILE", help="a WGSL file, - for standard input, or module:Class")
-    parser.add_argument("--struct", metavar="NAME", help="only this struct")
-    parser.add_argument(
-        "--skip", action="store_true", help="take the declarations that stand on their own: for templates"
-    )
+    inputs.add_arguments(parser)
     parser.epilog = (
         "A shader is generated for each struct; it reads and writes every member through the device's own layout.\n"
         "Exit codes: 0 the device agrees, 1 it does not or a text is no legal WGSL, 2 it could not be asked.\n\n"
