@@ -295,7 +295,7 @@ class BindingError(GpuStructError):
     templates = {
         "length-representable": "arrayLength can be {lengths} for {type} (current: {n}) - at {where}; bind {nearest} records, or pass the count in a member or a uniform of its own",
         "length-value": "a number of records must be a whole number, 1 or more (current: {n!r}) - at {where}; bind at least one record, or none of the buffer",
-        "adapter-missing": "a wgpu adapter must answer (current: {current}) - at gpustruct.gpu; install {way_out}, or pass device=",
+        "adapter-missing": "a wgpu adapter must answer (current: {current}) - at gpustruct.gpu; {way_out}, or pass device=",
         "device-type": "{function} takes a wgpu device or its queue (current: {current}) - at {function}(...); pass device = wgpu.utils.get_default_device(), or device.queue",
         "device-feature": "the device needs the feature {feature} (current: without) - at {where}; request it: adapter.request_device_sync(required_features=[{feature!r}])",
         "limit": "{limit} is {most} on this device (current: {current}) - at {where}; request the device with required_limits={{{limit!r}: {current}}}, the adapter allows {allowed}",

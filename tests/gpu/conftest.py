@@ -7,18 +7,22 @@ from typing import Any
 
 import pytest
 
-INSTALL = "no wgpu adapter: apt install mesa-vulkan-drivers libvulkan1 gives a software one"
+INSTALL = "these tests need a wgpu adapter with shader-f16: apt install mesa-vulkan-drivers libvulkan1 gives one in software"
 
 
 @pytest.fixture(scope="session")
 def device() -> Any:
     """A device with f16 in shaders. Without an adapter: a skip, or in CI a failure."""
     from gpustruct import BindingError
-    from gpustruct.gpu.devices import default_device
+    from gpustruct.gpu.devices import F16, default_device
 
     try:
-        return default_device()
+        found = default_device()
+        reason = "" if F16 in found.features else f"{found.adapter.info['device']} has no f16"
     except BindingError as error:
-        if os.environ.get("CI", "").lower() in ("true", "1"):
-            pytest.fail(f"{INSTALL} ({error})", pytrace=False)
-        pytest.skip(INSTALL)
+        found, reason = None, str(error)
+    if not reason:
+        return found
+    if os.environ.get("CI", "").lower() in ("true", "1"):
+        pytest.fail(f"{INSTALL} ({reason})", pytrace=False)
+    pytest.skip(INSTALL)

@@ -12,11 +12,11 @@ import pytest
 import wgpu
 from hypothesis import Phase, assume, given, settings
 
-from gpustruct import LayoutError, layout_of, pack
+from gpustruct import LayoutError, layout_of, pack, uniform_safe
 from gpustruct.gpu import devices
 from gpustruct.layout import Layout
 from gpustruct.types import attributed, make_struct
-from gpustruct.uniform import UniformSafe, uniform_safe
+from gpustruct.uniform import UniformSafe
 from strategies import structs
 from uniform_cases import CASES
 

@@ -22,7 +22,7 @@ class _Default:
 
 
 def default_device() -> Any:
-    """A device of the preferred adapter, made once for the process (again if it was lost), with f16 in shaders where there is any.
+    """A device of the preferred adapter, with f16 in shaders if it can; made once for the process, again if lost.
 
     Its limits are the adapter's own. Raises BindingError where no adapter answers. WebGPU §4.2 (GPU).
 
