@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import graphlib
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -82,6 +83,14 @@ def test_imports_go_up_only(file: Path) -> None:
             continue
         assert parts[1] in LEVEL, f"{room} imports {module}, which is no room"
         assert LEVEL[parts[1]] < LEVEL[room], f"{room} imports {module}, which is no room above it"
+
+
+def test_no_modules_import_each_other() -> None:
+    # Inside a room too, where there is no order of rooms to keep.
+    named = {".".join(["gpustruct", *file.relative_to(SOURCE).with_suffix("").parts]): file for file in modules()}
+    named = {name.removesuffix(".__init__"): file for name, file in named.items()}
+    graph = {name: {module for module, top in imports(file) if top and module in named} for name, file in named.items()}
+    assert list(graphlib.TopologicalSorter(graph).static_order())
 
 
 @pytest.mark.parametrize("file", modules(), ids=lambda file: str(file.relative_to(SOURCE)))
