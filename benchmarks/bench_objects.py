@@ -32,7 +32,7 @@ MAKERS: dict[str, Callable[..., Any]] = {
     "dict": lambda *row: dict(zip(NAMES, row, strict=True)),
     "dataclass": make_dataclass("Row", NAMES),
     "dataclass, slots": make_dataclass("Slotted", NAMES, slots=True),
-    "namedtuple": namedtuple("Named", NAMES),  # noqa: PYI024
+    "namedtuple": namedtuple("Named", NAMES),
 }
 
 

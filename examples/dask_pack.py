@@ -17,6 +17,7 @@ from typing import Any
 import dask.array as da
 import numpy as np
 from dask.distributed import Client, LocalCluster
+
 from gpustruct import Struct, batch, dtype_of, f32, layout_of, pack, u32, vec3f, vec4f
 
 

@@ -8,14 +8,34 @@ from typing import Annotated, Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 import reference
 import strategies
 from gpustruct import (
-    LayoutError, Struct, align, array, atomic, dtype_of, f16, f32, i32, mat2x3f, mat3x3h, mat4x4f, pack, struct_of, types, u32,
-    vec2f, vec2i, vec3f, vec4f, wgsl,
+    LayoutError,
+    Struct,
+    align,
+    array,
+    atomic,
+    dtype_of,
+    f16,
+    f32,
+    i32,
+    mat2x3f,
+    mat3x3h,
+    mat4x4f,
+    pack,
+    struct_of,
+    types,
+    u32,
+    vec2f,
+    vec2i,
+    vec3f,
+    vec4f,
+    wgsl,
 )  # fmt: skip
-from hypothesis import given
-from hypothesis import strategies as st
 
 
 class Inner(Struct):
@@ -97,7 +117,9 @@ def test_struct_of_a_dtype() -> None:
 
 
 def test_struct_of_asks_for_what_could_be_two_things() -> None:
-    dtype = np.dtype([("color", "f4", (4,)), ("m", "f4", (4, 4)), ("p", "i4", (8, 2)), ("n", [("v", "f2", (3,))]), ("s", "f4")])
+    dtype = np.dtype(
+        [("color", "f4", (4,)), ("m", "f4", (4, 4)), ("p", "i4", (8, 2)), ("n", [("v", "f2", (3,))]), ("s", "f4")]
+    )
     with pytest.raises(LayoutError) as caught:
         struct_of(dtype, "Thing")
     assert caught.value.rule == "dtype-ask"

@@ -8,12 +8,13 @@ from __future__ import annotations
 import dataclasses
 from collections import namedtuple
 from pathlib import Path
-from types import SimpleNamespace
+from types import SimpleNamespace  # noqa: F401 - for the cases
 from typing import Any
 
-import gpustruct
 import numpy as np
 import pytest
+
+import gpustruct
 from gpustruct import Struct, array, f32, mat4x4f, u32, vec3f
 from test_bad_schemas import Case, read
 

@@ -12,11 +12,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-import reference
-import strategies
-from gpustruct import SourceError, Struct, array, batch, dtype_of, f32, mat3x3f, mat4x4f, pack, u32, unpack, vec2f, vec3f, vec4f
 from hypothesis import given
 from hypothesis import strategies as st
+
+import reference
+import strategies
+from gpustruct import (
+    SourceError,
+    Struct,
+    array,
+    batch,
+    dtype_of,
+    f32,
+    mat3x3f,
+    mat4x4f,
+    pack,
+    u32,
+    unpack,
+    vec2f,
+    vec3f,
+    vec4f,
+)
 
 N = 6
 
@@ -36,7 +52,9 @@ class Body(Struct):
 
 def particle(shape: tuple[int, ...] = (N,)) -> Particle:
     rng = np.random.default_rng(2)
-    return Particle(position=rng.standard_normal((*shape, 3)), life=rng.standard_normal(shape), id=rng.integers(0, 99, shape))
+    return Particle(
+        position=rng.standard_normal((*shape, 3)), life=rng.standard_normal(shape), id=rng.integers(0, 99, shape)
+    )
 
 
 def body() -> Body:
@@ -109,7 +127,7 @@ def test_another_type_of_the_same_members() -> None:
 
 
 def test_three_columns_make_a_vector() -> None:
-    x, y, z = np.random.default_rng(0).standard_normal((3, N))
+    x, y = np.random.default_rng(0).standard_normal((2, N))
     table = {"x": x.astype(np.float32), "y": y, "z": 2, "age": np.arange(N), "id": np.arange(N, dtype=">u2")}
     made = batch(Particle, table, position=("x", "y", "z"), life="age")
     whole = Particle(position=np.stack([table["x"], y, np.full(N, 2)], -1), life=np.arange(N), id=np.arange(N))
@@ -216,9 +234,9 @@ def test_records_recarrays_and_masked_arrays() -> None:
     assert pack(batch(Particle, np.ma.masked_array(source))).tobytes() == expected
     assert pack(batch(Particle, source[1])).tobytes() == expected[32:64]
     assert pack(batch(Particle, source.reshape(3, 1)))[32:64].tobytes() == expected[32:64]
+    masked = np.ma.masked_array(source)
+    masked["life"][1] = np.ma.masked
     with pytest.raises(SourceError, match=r"first in row 1\) - at Particle\.life"):
-        masked = np.ma.masked_array(source)
-        masked["life"][1] = np.ma.masked
         batch(Particle, masked)
 
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import pytest
+
 import reference
 from gpustruct import Struct, align, array, atomic, batch, dtype_of, f32, pack, u32, vec3f
 
@@ -76,7 +77,9 @@ def test_partitions_of_a_frame(example: Any) -> None:
     with dask.config.set(scheduler="sync"):
         rows = frames.from_pandas(frame, npartitions=4).map_partitions(packed, meta=packed(frame.iloc[:0])).compute()
     position = np.stack([frame["x"], frame["y"], frame["z"]], -1)
-    whole = example.Particle(position=position, life=frame["age"], velocity=(0, 0, 0), id=frame["id"], color=(1, 1, 1, 1))
+    whole = example.Particle(
+        position=position, life=frame["age"], velocity=(0, 0, 0), id=frame["id"], color=(1, 1, 1, 1)
+    )
     assert rows.to_numpy().astype(np.uint8).tobytes() == reference.pack(whole)
 
 
@@ -120,5 +123,7 @@ assert longer.inner.type is outer.inner.type
 assert layout_of(longer).size == longer.weight.offset + 16
 """
     path = f"{EXAMPLE.parent.parent / 'src'}:{Path(__file__).parent}"
-    told = subprocess.run([sys.executable, "-c", code], input=data, capture_output=True, env={**os.environ, "PYTHONPATH": path})
+    told = subprocess.run(
+        [sys.executable, "-c", code], input=data, capture_output=True, env={**os.environ, "PYTHONPATH": path}
+    )
     assert told.returncode == 0, told.stderr.decode()

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 import reference
 from gpustruct import SourceError, Struct, array, batch, f16, f32, i32, mat2x2f, pack, u32, vec2f, vec3f
 
@@ -47,7 +48,9 @@ def addresses(made: Any) -> list[int]:
     found: list[int] = []
     for column in made.__columns__:
         parts = getattr(column, "arrays", None) or [column]
-        found += addresses(column) if hasattr(column, "__columns__") else [p.__array_interface__["data"][0] for p in parts]
+        found += (
+            addresses(column) if hasattr(column, "__columns__") else [p.__array_interface__["data"][0] for p in parts]
+        )
     return found
 
 
@@ -76,7 +79,9 @@ def test_a_frame_packs_like_its_columns(library: str) -> None:
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_columns_are_renamed_and_nested_by_dots(library: str) -> None:
     table = columns()
-    frame = frame_of(library, {"age": table["life"], "inner.id": table["id"], "m": np.arange(N), "a": table["x"], "b": table["y"]})
+    frame = frame_of(
+        library, {"age": table["life"], "inner.id": table["id"], "m": np.arange(N), "a": table["x"], "b": table["y"]}
+    )
     made = batch(Body, frame, {"inner.position": ("a", "b", "a"), "inner.life": "age", "mass": "m"})
     position = np.stack([table["x"], table["y"], table["x"]], -1)
     inner = Particle(position=position, life=table["life"], id=table["id"])
@@ -98,14 +103,18 @@ def test_no_contiguous_column_is_copied(library: str) -> None:
 
 def test_pandas_labels_of_several_levels() -> None:
     table = columns()
-    frame = pandas.DataFrame({("inner", "life"): table["life"], ("inner", "id"): table["id"], ("mass", ""): 1.0, ("p", "x"): table["x"]})
+    frame = pandas.DataFrame(
+        {("inner", "life"): table["life"], ("inner", "id"): table["id"], ("mass", ""): 1.0, ("p", "x"): table["x"]}
+    )
     frame.columns = pandas.MultiIndex.from_tuples([("inner", "life"), ("inner", "id"), ("mass", "g"), ("p", "x")])
     made = batch(Body, frame, {"inner.position": ("p.x", "p.x", "p.x"), "mass": "mass.g"})
     inner = Particle(position=np.stack([table["x"]] * 3, -1), life=table["life"], id=table["id"])
     assert pack(made).tobytes() == reference.pack(Body(inner=inner, mass=np.ones(N)))
 
 
-@pytest.mark.parametrize("dtype", ["Int64", "UInt32", "uint32[pyarrow]", "int64[pyarrow]", "boolean", "bool[pyarrow]", "int16"])
+@pytest.mark.parametrize(
+    "dtype", ["Int64", "UInt32", "uint32[pyarrow]", "int64[pyarrow]", "boolean", "bool[pyarrow]", "int16"]
+)
 def test_pandas_dtypes_without_missing_values(dtype: str) -> None:
     table = columns() | {"id": np.arange(N) % 2}
     frame = pandas.DataFrame(table)
@@ -128,7 +137,10 @@ def test_pandas_rows_keep_their_order_whatever_the_index() -> None:
 
 def fixed_lists() -> dict[str, Any]:
     rng = np.random.default_rng(5)
-    return {"points": rng.standard_normal((N, 4, 2)).astype(np.float32), "turned": rng.standard_normal((N, 2, 2)).astype(np.float32)}
+    return {
+        "points": rng.standard_normal((N, 4, 2)).astype(np.float32),
+        "turned": rng.standard_normal((N, 2, 2)).astype(np.float32),
+    }
 
 
 def arrow_lists(values: np.ndarray) -> Any:
@@ -198,7 +210,9 @@ def test_arrow_lists_of_structs_are_arrays_of_structs() -> None:
     assert pack(batch(Pair, frame)).tobytes() == reference.pack(Pair(both=columns_of_pairs))
 
 
-@pytest.mark.parametrize("kind", ["float16", "float32", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32", "bool"])
+@pytest.mark.parametrize(
+    "kind", ["float16", "float32", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32", "bool"]
+)
 def test_every_number_type(kind: str) -> None:
     values = (np.arange(N) % 2).astype(kind)
     expected = reference.pack(f32(values))

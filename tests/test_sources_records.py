@@ -10,11 +10,29 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-import reference
-import strategies
-from gpustruct import SourceError, Struct, array, atomic, batch, dtype_of, f16, f32, i32, mat2x3f, pack, u32, vec2h, vec3f, vec4i, view
 from hypothesis import given
 from hypothesis import strategies as st
+
+import reference
+import strategies
+from gpustruct import (
+    SourceError,
+    Struct,
+    array,
+    atomic,
+    batch,
+    dtype_of,
+    f16,
+    f32,
+    i32,
+    mat2x3f,
+    pack,
+    u32,
+    vec2h,
+    vec3f,
+    vec4i,
+    view,
+)
 
 attr = pytest.importorskip("attr")
 
@@ -118,7 +136,10 @@ MAKERS: dict[str, Any] = {
 
 def rows(n: int = 5) -> list[tuple[Any, ...]]:
     rng = np.random.default_rng(1)
-    return [(tuple(rng.standard_normal(3).tolist()), float(rng.standard_normal()), int(rng.integers(2**32))) for _ in range(n)]
+    return [
+        (tuple(rng.standard_normal(3).tolist()), float(rng.standard_normal()), int(rng.integers(2**32)))
+        for _ in range(n)
+    ]
 
 
 def expected(n: int = 5) -> bytes:
@@ -288,7 +309,13 @@ def test_large_values_and_deep_ones() -> None:
     many = {name: np.array([value] * 2) for name, value in one.items()}
     grid = {name: value[:, None] for name, value in many.items()}
     want = Body(
-        inner=one, pair=many, grid=grid, turned=record["turned"], half=record["half"], count=record["count"], many=record["many"]
+        inner=one,
+        pair=many,
+        grid=grid,
+        turned=record["turned"],
+        half=record["half"],
+        count=record["count"],
+        many=record["many"],
     )
     assert pack(batch(Body, [record] * 3)).tobytes() == reference.pack(want) * 3
     assert batch(vec4i, [[1, 2, 3, 4]]).__columns__[0].shape == (1, 4)

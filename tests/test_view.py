@@ -13,14 +13,31 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 import reference
 import strategies
 from gpustruct import (
-    SourceError, Struct, array, atomic, batch, f16, f32, i32, layout_of, mat3x3f, mat4x4f, pack, u32, vec2h, vec3f, vec4f, view,
+    SourceError,
+    Struct,
+    array,
+    atomic,
+    batch,
+    f16,
+    f32,
+    i32,
+    layout_of,
+    mat3x3f,
+    mat4x4f,
+    pack,
+    u32,
+    vec2h,
+    vec3f,
+    vec4f,
+    view,
 )  # fmt: skip
 from gpustruct.views import changed_ranges, forget, update
-from hypothesis import given
-from hypothesis import strategies as st
 
 
 class Light(Struct):
@@ -372,7 +389,12 @@ def test_over_memory_of_others() -> None:
             exec(code, {"frozen": frozen})
         assert caught.value.rule == "view-readonly"
     nested = view(Scene, bytes(layout_of(Scene).size))
-    for code in ("nested.camera = {}", "nested.lights[0] = ((1, 2, 3), 4)", "nested.lights = []", "nested.camera.time = 1"):
+    for code in (
+        "nested.camera = {}",
+        "nested.lights[0] = ((1, 2, 3), 4)",
+        "nested.lights = []",
+        "nested.camera.time = 1",
+    ):
         with pytest.raises(SourceError) as caught:
             exec(code, {"nested": nested})
         assert caught.value.rule == "view-readonly"

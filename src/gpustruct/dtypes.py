@@ -18,7 +18,9 @@ from .types import Struct, array, make_struct
 
 SCALARS = {"f32": "<f4", "i32": "<i4", "u32": "<u4", "f16": "<f2"}
 # What a number of each kind becomes; wider ones are range-checked when they are packed.
-NUMBERS = {"f2": "f16", "f4": "f32", "f8": "f32", "b1": "u32"} | {f"{k}{n}": f"{k}32" for k in "iu" for n in (1, 2, 4, 8)}
+NUMBERS = {"f2": "f16", "f4": "f32", "f8": "f32", "b1": "u32"} | {
+    f"{k}{n}": f"{k}32" for k in "iu" for n in (1, 2, 4, 8)
+}
 PLAIN = {"i32": types.i32, "u32": types.u32, "f32": types.f32, "f16": types.f16}
 
 # Fields that stand for what numpy has no word for: a matrix's column, an element with padding behind it.
@@ -99,7 +101,7 @@ def struct_of(source: Any, name: str = "", types: Mapping[str, Any] | None = Non
         made = _from_dataclass(source, title, answers, "")
     else:
         try:
-            dtype = np.dtype(source)
+            dtype: Any = np.dtype(typing.cast(Any, source))
         except (TypeError, ValueError, NotImplementedError):
             dtype = None
         if dtype is None or dtype.names is None:
@@ -115,13 +117,15 @@ def _made(title: str, found: dict[str, Any], asked: dict[str, str]) -> Any:
     if asked:
         inferred = ", ".join(f"{n}: {getattr(t, '__name__', t)}" for n, t in found.items()) or "nothing"
         first = {name: options.split(" or ")[0] for name, options in asked.items()}
-        way_out = ", ".join(f"{name!r}: {'f32' if ' ' in option.split(', ')[0] else option}" for name, option in first.items())
+        way_out = ", ".join(
+            f"{name!r}: {'f32' if ' ' in option.split(', ')[0] else option}" for name, option in first.items()
+        )
         current = ", ".join(f"{name}: {options}" for name, options in asked.items())
         raise LayoutError.of("dtype-ask", current=current, inferred=inferred, where=title, way_out=f"{{{way_out}}}")
     return make_struct(title, found)
 
 
-def _from_dtype(dtype: np.dtype, title: str, answers: dict[str, Any], prefix: str, is_ctypes: bool = False) -> Any:
+def _from_dtype(dtype: Any, title: str, answers: dict[str, Any], prefix: str, is_ctypes: bool = False) -> Any:
     assert dtype.fields is not None and dtype.names is not None
     found: dict[str, Any] = {}
     asked: dict[str, str] = {}
@@ -140,7 +144,8 @@ def _from_dtype(dtype: np.dtype, title: str, answers: dict[str, Any], prefix: st
 
 def _inferred(dtype: np.dtype, title: str, answers: dict[str, Any], prefix: str) -> Any:
     """A type, or words that say what it could be."""
-    base, shape = dtype, ()
+    base: Any = dtype
+    shape: tuple[int, ...] = ()
     while base.subdtype is not None:
         base, shape = base.base, shape + base.shape
     if base.names is not None:
@@ -179,10 +184,11 @@ def _options(shape: tuple[int, ...], scalar: str) -> str:
         return inner
 
     options: list[str] = []
-    if len(shape) >= 2 and set(shape[-2:]) <= {2, 3, 4} and letter in "fh":
-        options.append(wrap(f"mat{shape[-1]}x{shape[-2]}{letter}", shape[:-2]))
-    if shape[-1] in (2, 3, 4):
-        options.append(wrap(f"vec{shape[-1]}{letter}", shape[:-1]))
+    *outer, last = shape
+    if outer and {outer[-1], last} <= {2, 3, 4} and letter in "fh":
+        options.append(wrap(f"mat{last}x{outer[-1]}{letter}", tuple(outer[:-1])))
+    if last in (2, 3, 4):
+        options.append(wrap(f"vec{last}{letter}", tuple(outer)))
     return " or ".join([*options, wrap(scalar, shape)])
 
 

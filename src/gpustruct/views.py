@@ -175,10 +175,9 @@ def _assigner(slot: Slot, layout: Layout, where: str) -> Any:
 def _assign(slot: Slot, layout: Layout, where: str, place: Any, value: Any) -> None:
     """Set a whole record or array of records: packed aside first, so that a fault changes nothing."""
     core = slot.core
+    dims: tuple[int, ...] = ()
     if isinstance(place, _kernel.Records):
-        dims: tuple[int, ...] = (len(place), *_dims(layout.element))
-    else:
-        dims = ()
+        dims = (len(place), *_dims(layout.element))
     if not isinstance(place, _kernel.Record | _kernel.Records) or memoryview(place).readonly:
         raise SourceError.of("view-readonly", where=where)
     target = memoryview(place)
@@ -191,18 +190,21 @@ def _assign(slot: Slot, layout: Layout, where: str, place: Any, value: Any) -> N
     if isinstance(value, Batch):
         if type(value) is not core or value.__shape__ != dims:
             facts = {"inner": dims, "type": core.__name__, "shape": f"{type(value).__name__} {value.__shape__}"}
-            raise SourceError.of("record-shape", where=where, way_out=f"give it a {core.__name__} of batch shape {dims}", **facts)
-        target[:] = memoryview(pack(value))
+            raise SourceError.of(
+                "record-shape", where=where, way_out=f"give it a {core.__name__} of batch shape {dims}", **facts
+            )
+        target[:] = pack(value).data
         return
     scratch = np.zeros(target.nbytes, np.uint8)
-    counted = layout if not layout.is_runtime_array else layouts.array(_element(layout), max(dims[0], 1))
-    if not layout.is_runtime_array or dims[0]:
+    length = len(place) if isinstance(place, _kernel.Records) else 1
+    counted = layouts.array(_element(layout), max(length, 1)) if layout.is_runtime_array else layout
+    if length:
         try:
             _kernel.fill(member_writer(slot, counted, where), [value], scratch, target.nbytes, target.nbytes, [])
         except SourceError:
             explain_member(slot, counted, (), value, where, ())
             raise
-    target[:] = memoryview(scratch)
+    target[:] = scratch.data
 
 
 def _same(slot: Slot, layout: Layout, value: Any) -> bool:
@@ -222,7 +224,7 @@ def _dims(layout: Layout | None) -> tuple[int, ...]:
     return () if layout is None or layout.kind != "array" else (layout.count or 0, *_dims(layout.element))
 
 
-def update(record: Any, values: Mapping[str, Any] = {}, /, **members: Any) -> None:  # noqa: B006
+def update(record: Any, values: Mapping[str, Any] = {}, /, **members: Any) -> None:
     """Set many members of a view: all of them, or none where one is wrong.
 
     `values` maps members to values; nested ones by a nested mapping, which may leave members out, or by
@@ -246,8 +248,10 @@ def update(record: Any, values: Mapping[str, Any] = {}, /, **members: Any) -> No
     if target.readonly:
         raise SourceError.of("view-readonly", where=kind.__name__)
     scratch = np.frombuffer(bytearray(target), np.uint8)
-    _set_all(_kernel.place(_root(kind, getattr(type(record), "__count__", None)), scratch, 0), kind, {**values, **members})
-    target[:] = memoryview(scratch)
+    _set_all(
+        _kernel.place(_root(kind, getattr(type(record), "__count__", None)), scratch, 0), kind, {**values, **members}
+    )
+    target[:] = scratch.data
 
 
 def _set_all(record: Any, kind: Any, values: Mapping[str, Any]) -> None:

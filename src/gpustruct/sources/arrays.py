@@ -45,7 +45,7 @@ def field(column: np.ndarray, slot: Slot, where: str) -> Any:
 
 def unmasked(array: Any, where: str, name: str) -> np.ndarray:
     """A masked array's data, if nothing is masked; SourceError naming the first row otherwise."""
-    mask = np.ma.getmaskarray(array)
+    mask: Any = np.ma.getmaskarray(array)
     if mask.dtype.names is not None:
         bad = next((n for n in mask.dtype.names if np.any(mask[n].tolist())), None)
         if bad is None:
@@ -56,7 +56,9 @@ def unmasked(array: Any, where: str, name: str) -> np.ndarray:
         row = int(np.argwhere(mask)[0][0]) if mask.ndim else 0
     else:
         return array.data.view(np.ndarray)
-    raise SourceError.of("column-missing-value", kind="a masked value", row=row, where=where, way_out=f"{name}.filled(0)")
+    raise SourceError.of(
+        "column-missing-value", kind="a masked value", row=row, where=where, way_out=f"{name}.filled(0)"
+    )
 
 
 def exported(source: Any, where: str, name: str) -> Any:
@@ -67,7 +69,9 @@ def exported(source: Any, where: str, name: str) -> Any:
     if int(kind) not in _READABLE:
         way_out = f"{name}.cpu()" if hasattr(source, "cpu") else f"np.asarray({name}) where the library allows it"
         device = str(getattr(source, "device", f"a DLPack device of kind {int(kind)}"))
-        raise SourceError.of("column-device", current=type(source).__name__, device=device, where=where, way_out=way_out)
+        raise SourceError.of(
+            "column-device", current=type(source).__name__, device=device, where=where, way_out=way_out
+        )
     if getattr(source, "requires_grad", False):
         # Packing reads values; the gradient has no part in it.
         source = source.detach()

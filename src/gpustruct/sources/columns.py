@@ -84,20 +84,26 @@ def shelf_of(cls: Any, source: Any, where: str) -> Shelf | None:
 def _members(source: Batch, where: str) -> Shelf:
     if "" in type(source).__members__:
         _refuse(where, source)
-    return Shelf(list(type(source).__members__), lambda name, _slot, _where: getattr(source, name), where)
+
+    def get(name: str, slot: Slot, where: str) -> Any:
+        return getattr(source, name)
+
+    return Shelf(list(type(source).__members__), get, where)
 
 
 def _buffer(source: Any, where: str) -> Shelf | None:
     """What exports memory with a dtype of fields: ctypes arrays and structures, objects with ``__array_interface__``."""
-    if getattr(type(source), "__type__", None) is not None and isinstance(source, _kernel.Record):
-        kind = type(source).__type__
-        if not kind.__layout__.is_runtime_sized and kind.__layout__.kind == "struct":
-            return arrays.structured(np.frombuffer(source, dtype_of(kind)).reshape(()), where)
+    kind: Any = getattr(type(source), "__type__", None)
+    if kind is not None and isinstance(source, _kernel.Record):
+        if kind.__layout__.is_runtime_sized or kind.__layout__.kind != "struct":
+            _refuse(where, source)
+        else:
+            return arrays.structured(np.frombuffer(memoryview(source), dtype_of(kind)).reshape(()), where)
     if isinstance(source, ctypes.Array | ctypes.Structure):
         element: Any = type(source)
         while issubclass(element, ctypes.Array):
             element = element._type_
-        array = np.frombuffer(source, np.dtype(element))
+        array = np.frombuffer(memoryview(source).cast("B"), np.dtype(element))
         array = array.reshape(()) if element is type(source) else array
         return arrays.structured(array, where) if array.dtype.names is not None else _refuse(where, source)
     exported = source
@@ -114,9 +120,13 @@ def _buffer(source: Any, where: str) -> Shelf | None:
         return _refuse(where, source)
     names = array.dtype.names
     if names is None:
-        _refuse(where, source)
+        return _refuse(where, source)
     # Formats of buffers spell padding out as a field of raw bytes.
-    padding = [name for name in names if array.dtype[name].kind == "V" and array.dtype[name].base.names is None and array.dtype[name].subdtype is None]
+    padding = [
+        name
+        for name in names
+        if array.dtype[name].kind == "V" and array.dtype[name].base.names is None and array.dtype[name].subdtype is None
+    ]
     return arrays.structured(array[[name for name in names if name not in padding]], where)
 
 
@@ -149,7 +159,12 @@ def _refuse(where: str, source: Any) -> Any:
 
 
 def _refuse_lazy(where: str, source: Any) -> None:
-    for mark, method in (("__dask_graph__", "compute"), ("collect_schema", "collect"), ("read_all", "read_all"), ("to_table", "to_table")):
+    for mark, method in (
+        ("__dask_graph__", "compute"),
+        ("collect_schema", "collect"),
+        ("read_all", "read_all"),
+        ("to_table", "to_table"),
+    ):
         if hasattr(source, mark) and hasattr(source, method) and not hasattr(source, "get_columns"):
             kind = f"{type(source).__module__.partition('.')[0]} {type(source).__name__}"
             raise SourceError.of("source-lazy", current=kind, type=where, way_out=f"source.{method}()")

@@ -26,7 +26,8 @@ def pandas_column(series: Any, slot: Slot, where: str) -> Any:
     """A pandas Series or Index as an array: no copy of numpy's own dtypes, nor of nullable ones."""
     if series.ndim != 1:
         raise SourceError.of("source-kind", current="a DataFrame as one column", type=slot.type.__name__, way_out="pass one of its columns, or name them: (\"x\", \"y\", \"z\")")  # fmt: skip
-    dtype, name = series.dtype, slot.name or "column"
+    dtype: Any = series.dtype
+    name = slot.name or "column"
     # pandas makes floats of integers with missing values: NaN is one then.
     gaps = isinstance(dtype, np.dtype) and dtype.kind == "f" and slot.core.__layout__.scalar in ("i32", "u32")
     if isinstance(dtype, np.dtype) and dtype.kind != "O" and not gaps:
@@ -41,8 +42,9 @@ def pandas_column(series: Any, slot: Slot, where: str) -> Any:
         return arrow.column(series.array.__arrow_array__(), slot, where)
     if hasattr(dtype, "categories"):
         _refuse(slot, "a pandas categorical", where, f"take its codes: {name}.cat.codes")
-    if hasattr(dtype, "numpy_dtype"):
-        return series.to_numpy(dtype=dtype.numpy_dtype)
+    nullable = getattr(dtype, "numpy_dtype", None)
+    if nullable is not None:
+        return series.to_numpy(dtype=nullable)
     array = series.to_numpy()
     if array.dtype.kind in "OTU" and slot.core.__layout__.kind != "struct":
         first = type(array[0]).__name__ if len(array) else "object"
@@ -68,7 +70,9 @@ def polars_column(series: Any, slot: Slot, where: str) -> Any:
     if series.null_count():
         row = int(series.is_null().arg_max())
         described = f"a null in a polars Series of {dtype}"
-        raise SourceError.of("column-missing-value", kind=described, row=row, where=where, way_out=f"{name}.fill_null(0)")
+        raise SourceError.of(
+            "column-missing-value", kind=described, row=row, where=where, way_out=f"{name}.fill_null(0)"
+        )
     if kind == "Struct":
         fields = {field.name: field for field in series.struct.unnest().get_columns()}
 

@@ -57,9 +57,9 @@ class _Pick:
             self.renames = {k: v for k, v in self.renames.items() if not k.startswith(path + ".")}
             value = self.shelf.get(self.keys[path], slot, where)
             return from_shelf(slot.core, value._replace(where=where), inner) if isinstance(value, Shelf) else value
-        if slot.core.__layout__.kind == "struct":
-            if any(name.startswith(path + ".") for name in (*self.keys, *self.renames)):
-                return self.batch(slot.core, path + ".")
+        dotted = any(name.startswith(path + ".") for name in (*self.keys, *self.renames))
+        if dotted and slot.core.__layout__.kind == "struct":
+            return self.batch(slot.core, path + ".")
         self.missing.append(path)
         return None
 
@@ -77,13 +77,21 @@ class _Pick:
             way_out = f"{path}.member=(...)"
             raise SourceError.of("rename-value", current=repr(name), where=where, way_out=way_out)
         part = slot._replace(name=f"{slot.name}")
-        return Parts(tuple(self.shelf.get(self.keys[str(n)], part, f"{where}[{k}]") for k, n in enumerate(names)), (), ())
+        return Parts(
+            tuple(self.shelf.get(self.keys[str(n)], part, f"{where}[{k}]") for k, n in enumerate(names)), (), ()
+        )
 
     def finish(self, cls: Any) -> None:
         unknown = [key for key in self.keys if key not in self.used]
-        facts = {"where": self.shelf.where, "expected": ", ".join(member_names(cls)), "came": ", ".join(self.keys) or "nothing"}
+        facts = {
+            "where": self.shelf.where,
+            "expected": ", ".join(member_names(cls)),
+            "came": ", ".join(self.keys) or "nothing",
+        }
         if self.renames:
-            raise SourceError.of("rename-member", unknown=", ".join(self.renames), type=cls.__name__, expected=facts["expected"])
+            raise SourceError.of(
+                "rename-member", unknown=", ".join(self.renames), type=cls.__name__, expected=facts["expected"]
+            )
         if unknown:
             raise SourceError.of("columns-unknown", unknown=", ".join(unknown), **facts)
         if self.missing:

@@ -154,7 +154,7 @@ def fields_of(kind: type) -> tuple[str, ...] | None:
     if "__attrs_attrs__" in dir(kind):
         return tuple(attribute.name for attribute in kind.__attrs_attrs__)
     if issubclass(kind, tuple) and hasattr(kind, "_fields"):
-        return tuple(kind._fields)
+        return tuple(getattr(kind, "_fields"))  # noqa: B009
     return None
 
 
