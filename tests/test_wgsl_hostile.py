@@ -121,6 +121,11 @@ def test_brackets_may_nest_so_deep_and_no_deeper(opening: str, inner: str, closi
     assert outcome(f"const x = {opening * 128}{inner}{closing * 128};") == "nesting"
 
 
+def test_structs_may_unfold_so_far() -> None:
+    assert outcome(nested(20, 3, "f32")) == "gap-uniform"
+    assert outcome(nested(20, 5, "f32")) == "struct-unfolded"
+
+
 def test_types_may_nest_so_deep_and_no_deeper() -> None:
     for leaf in ("f32", "bool"):
         assert outcome(f"alias A = {'array<' * 15}{leaf}{', 1>' * 15};") == ""

@@ -28,8 +28,7 @@ class UniformSafe:
     Calling it with a batch of the original type gives the batch of `type` that holds the same values: columns
     by reference, copied only where an array does not fill its last vec4. It unpacks into `type` and `wgsl`.
 
-    >>> from gpustruct import Struct, array, f32, pack
-    >>> from gpustruct.uniform import uniform_safe
+    >>> from gpustruct import Struct, array, f32, pack, uniform_safe
     >>> class Weights(Struct):
     ...     values: array[f32, 6]
     >>> safe = uniform_safe(Weights, arrays="vec4")
@@ -69,8 +68,7 @@ def uniform_safe(T: Any, arrays: Literal["pad", "vec4"] = "pad", *, variable: st
     Raises LayoutError for what nothing can make legal: atomics, runtime-sized arrays. WGSL §14.4.4 (address
     space layout constraints).
 
-    >>> from gpustruct import Struct, array, f32, layout_of
-    >>> from gpustruct.uniform import uniform_safe
+    >>> from gpustruct import Struct, array, f32, layout_of, uniform_safe
     >>> class Weights(Struct):
     ...     values: array[f32, 64]
     >>> Safe, text = uniform_safe(Weights)
