@@ -315,6 +315,10 @@ def test_threads_that_upload_at_once(device: Any) -> None:
                 batch = particles(n)
                 buffers[k].write(batch)
                 assert pack(buffers[k].read()).tobytes() == pack(batch).tobytes()
+                # Scattered records share a shader's buffers between threads.
+                chosen = rng.permutation(20_000)[:100]
+                buffers[k].write(particles(100), where=chosen)
+                assert pack(buffers[k].read(0, 20_000)[chosen]).tobytes() == pack(particles(100)).tobytes()
         except BaseException as error:
             failures.append(error)
 

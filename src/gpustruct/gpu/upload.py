@@ -35,14 +35,17 @@ class _Packing:
         self.running: list[tuple[Part, Any]] = []
         self.done: list[tuple[Part, tuple[int, int]]] = []
 
-    def begin(self, fill: Fill, memory: Any, workers: int, mode: int) -> _Packing:
+    def begin(self, fill: Fill, memory: Any, workers: int, mode: int, owner: Any = None) -> _Packing:
+        """Start packing into `memory`; `owner`, whose memory it is, lives until the last thread is done."""
         for piece in fill.pieces:
             part, stride = piece.part, piece.part.stride
             if not part.streamable and stride > part.run.size:
                 _kernel.zero(memory, piece.at, 0, (piece.stop - piece.start) * stride, 1)
             chosen = mode if part.streamable else _kernel.PLAIN
 
-            def work(start: int, stop: int, piece: Piece = piece, mode: int = chosen) -> tuple[int, int]:
+            def work(
+                start: int, stop: int, piece: Piece = piece, mode: int = chosen, _owner: Any = owner
+            ) -> tuple[int, int]:
                 at = piece.at + (start - piece.start) * piece.part.stride
                 result: tuple[int, int] = piece.part.run.scatter(memory, at, piece.part.stride, start, stop, mode)
                 return result
@@ -107,7 +110,7 @@ class Uploader:
         self.turn = threading.RLock()
         self.companions: dict[str, Any] = {}
         self._small_bytes = devices.whole("small_bytes", small_bytes, 0, 1 << 30, SMALL_BYTES, "Uploader")
-        self._small = np.empty(self._small_bytes + SMALL_COPIES * LINE, np.uint8)
+        self._small = np.empty(self._small_bytes + 2 * SMALL_COPIES * LINE, np.uint8)
         self._lent: list[Chunk] = []
         self._mode = _kernel.STREAM
 
@@ -237,7 +240,7 @@ class Uploader:
             raise BindingError.of("encoder-words", stride=fill.pieces[0].part.stride)
         chunk, packing = Chunk(self._device, round_up(8, fill.size)), _Packing(batch)
         try:
-            packing.begin(fill, chunk.open(fill.size), self._workers(fill.size), self._mode).finish()
+            packing.begin(fill, chunk.open(fill.size), self._workers(fill.size), self._mode, chunk).finish()
         except BaseException:
             packing.settle()
             chunk.buffer.destroy()
@@ -270,8 +273,9 @@ class Uploader:
         try:
             for fill in work:
                 packing = _Packing(batch)
-                waiting.append((fill, self._ring.acquire(round_up(4, fill.size)), packing))
-                packing.begin(fill, waiting[-1][1].open(fill.size), workers, self._mode)
+                chunk = self._ring.acquire(round_up(4, fill.size))
+                waiting.append((fill, chunk, packing))
+                packing.begin(fill, chunk.open(fill.size), workers, self._mode, chunk)
                 if len(waiting) > held:
                     done += self._submit(buffer, waiting, files)
                     if progress is not None:
