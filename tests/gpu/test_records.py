@@ -425,7 +425,7 @@ def native_batch(cls: Any, shape: tuple[int, ...], rng: np.random.Generator) -> 
     start=st.integers(0, 9),
     seed=st.integers(0, 99),
 )
-@settings(max_examples=150)
+@settings(max_examples=80)
 def test_columns_made_into_records_by_a_shader(device: Any, cls: Any, n: int, start: int, seed: int) -> None:
     buffer = RecordBuffer(device, cls, n + 9, device_side=True)
     device.queue.write_buffer(buffer.buffer, 0, b"\xab" * buffer.buffer.size)
