@@ -6,6 +6,7 @@ the value `Unknown`, which is an error only where a size or a count needs it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -145,7 +146,8 @@ class Evaluator(Conversions):
                 flat.append(None)
         if len(flat) == 1 and len(values) == 1 and columns == 1 and flat[0] is not None:
             return tuple(flat * rows)
-        by_column = columns == 1 or len(values) in (columns, columns * rows)
+        shapes = {value.type.rows for value in values}
+        by_column = columns == 1 or (shapes, len(values)) in (({rows}, columns), ({1}, columns * rows))
         if len(flat) != rows * columns or None in flat or not by_column:
             raise self.error("arguments", node.offset, what=type_.name, given=names_of(values))
         if columns == 1:
@@ -171,7 +173,11 @@ class Evaluator(Conversions):
         if name in ("any", "all") and len(values) == 1 and values[0].type.scalar == "bool":
             parts = values[0].data if values[0].type.rows > 1 else (values[0].data,)
             return Value(BOOL, (any if name == "any" else all)(parts))
-        if name not in table and name not in ("select", "any", "all"):
+        if name in operators.BIT_FUNCTIONS and len(values) == 1:
+            return self._bits(node, values)
+        if name in ("dot", "length", "distance") and len(values) == (1 if name == "length" else 2):
+            return self._product(node, values)
+        if name not in table and name not in ("select", "any", "all", "dot", "length", "distance"):
             raise Unknown(f"{name}() is not computed here")
         count, function = table.get(name, (-1, len))
         if len(values) != count or any(value.type.family not in ("scalar", "abstract", "vector") for value in values):
@@ -183,6 +189,32 @@ class Evaluator(Conversions):
             raise self.error("arguments", node.offset, what=f"{name}()", given=names_of(values))
         rows, columns = self.aligned(values, scalar, node.offset, f"{name}()")
         return from_parts(rows, scalar, [operators.call(function, scalar, list(column)) for column in columns])
+
+    def _bits(self, node: Call, values: list[Value]) -> Value:
+        name, scalar = node.callee.text, values[0].type.scalar
+        scalar = "i32" if scalar == ABSTRACT_INT else scalar
+        if scalar not in ("i32", "u32") or values[0].type.family not in ("scalar", "abstract", "vector"):
+            raise self.error("arguments", node.offset, what=f"{name}()", given=names_of(values))
+        rows, columns = self.aligned(values, scalar, node.offset, f"{name}()")
+        return from_parts(rows, scalar, [operators.bits(name, scalar, part) for (part,) in columns])
+
+    def _product(self, node: Call, values: list[Value]) -> Value:
+        """``dot``, ``length`` and ``distance``: sums of products."""
+        name = node.callee.text
+        scalar = self.common_scalar([value.type for value in values], node.offset)
+        if name != "dot" and scalar == ABSTRACT_INT:
+            scalar = ABSTRACT_FLOAT
+        vectors = all(value.type.family == "vector" for value in values)
+        if scalar == "bool" or (name == "dot" and not vectors) or (name != "dot" and scalar in operators.INTEGERS):
+            raise self.error("arguments", node.offset, what=f"{name}()", given=names_of(values))
+        _, columns = self.aligned(values, scalar, node.offset, f"{name}()")
+        if name == "dot":
+            total: Any = operators.fit(scalar, 0)
+            for a, b in columns:
+                total = operators.ARITHMETIC["+"](scalar, total, operators.ARITHMETIC["*"](scalar, a, b))
+            return from_parts(1, scalar, [total])
+        parts = [column[0] - column[-1] if name == "distance" else column[0] for column in columns]
+        return from_parts(1, scalar, [operators.fit(scalar, math.hypot(*parts))])
 
     def _select(self, node: Call, values: list[Value]) -> Value:
         false, true, condition = values

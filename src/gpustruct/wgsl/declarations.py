@@ -216,6 +216,13 @@ class Resolver:
     def _override(self, declaration: Declaration) -> None:
         attributes = self.attributes(declaration.attributes, {"id": (1,)}, "an override")
         number = self.integer(attributes["id"].arguments[0], "@id") if "id" in attributes else None
+        if number is not None and not 0 <= number < 65536:
+            raise self.source.error("override-id", attributes["id"].offset, id=number)
+        twin = next(
+            (other.name for other in self.overrides.values() if number is not None and other.id == number), None
+        )
+        if twin is not None:
+            raise self.source.error("override-id-twice", attributes["id"].offset, id=number, other=twin)
         default: Value | None = None
         reason = f"override {declaration.name} has no value"
         if declaration.value is not None:

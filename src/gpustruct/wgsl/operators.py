@@ -137,6 +137,8 @@ def _fract(x: float) -> float:
 
 
 def _clamp(x: Any, low: Any, high: Any) -> Any:
+    if low > high:
+        raise Fault(f"clamp() from {low} to {high}")
     return min(max(x, low), high)
 
 
@@ -193,6 +195,44 @@ NUMBER_FUNCTIONS: dict[str, tuple[int, Callable[..., Any]]] = {
     "max": (2, max),
     "clamp": (3, _clamp),
 }
+
+
+def _leading_zeros(bits: int) -> int:
+    return 32 - bits.bit_length()
+
+
+def _trailing_zeros(bits: int) -> int:
+    return (bits & -bits).bit_length() - 1 if bits else 32
+
+
+def _first_leading_bit(bits: int) -> int:
+    return bits.bit_length() - 1
+
+
+def _first_trailing_bit(bits: int) -> int:
+    return (bits & -bits).bit_length() - 1
+
+
+def _reversed(bits: int) -> int:
+    return int(f"{bits:032b}"[::-1], 2)
+
+
+# Built-in functions on the 32 bits of an i32 or a u32.
+BIT_FUNCTIONS: dict[str, Callable[[int], int]] = {
+    "countOneBits": int.bit_count,
+    "countLeadingZeros": _leading_zeros,
+    "countTrailingZeros": _trailing_zeros,
+    "firstLeadingBit": _first_leading_bit,
+    "firstTrailingBit": _first_trailing_bit,
+    "reverseBits": _reversed,
+}
+
+
+def bits(name: str, scalar: str, value: int) -> int:
+    """One component of a function of BIT_FUNCTIONS."""
+    if name == "firstLeadingBit" and scalar == "i32" and value < 0:
+        value = ~value
+    return wrap(scalar, BIT_FUNCTIONS[name](value & 0xFFFFFFFF))
 
 
 def call(function: Callable[..., Any], scalar: str, values: list[Any]) -> Number:

@@ -114,7 +114,9 @@ class _Reader:
     def _whole(self, piece: Piece, templates: Templates) -> Declaration:
         try:
             declaration = tree(self.source, piece)
-        except WgslError:
+        except WgslError as error:
+            if error.rule == "operators-mixed":
+                self.resolver.warn(BackendWarning.of("naga-operators", where=f"line {error.line}"))
             if reason := templates.reason(piece.start, piece.end):
                 raise self.source.error("not-whole", piece.start, reason=reason) from None
             raise
@@ -137,6 +139,9 @@ class _Reader:
         if late:
             raise source.error("directive-late", declaration.offset, keyword=keyword)
         if keyword == "diagnostic":
+            severity = declaration.words[0]
+            if severity.text not in ("error", "warning", "info", "off"):
+                raise source.error("severity", severity.offset, name=severity.text)
             return
         for word in declaration.words:
             where = f"line {source.line_at(word.offset)}"

@@ -28,8 +28,7 @@ def predeclared(scope: Any, name: Name) -> Type:
     if text == "array":
         return _array(scope, name)
     if text == "ptr" or text in kinds.HANDLES:
-        words = ", ".join(argument.text if isinstance(argument, Name) else "..." for argument in arguments or ())
-        return kinds.opaque(f"{text}<{words}>" if words else text)
+        return _opaque(scope, name)
     if text in kinds.NAGA_ONLY:
         where = f"line {scope.source.line_at(name.offset)}"
         scope.warn(BackendWarning.of("naga-type", name=text, where=where))
@@ -51,6 +50,27 @@ def _scalar(scope: Any, name: Name, allowed: tuple[str, ...]) -> str:
         wanted = f"one of {', '.join(allowed)}"
         raise scope.source.error("template-arguments", name.offset, type=name.text, wanted=wanted, given=given)
     return kind.scalar
+
+
+def _opaque(scope: Any, name: Name) -> Type:
+    text = name.text
+    words = [argument.text if isinstance(argument, Name) else "..." for argument in name.arguments or ()]
+    wanted = "no template list"
+    fits = not words
+    if text.startswith("texture_storage_"):
+        wanted, fits = (
+            "a texel format and an access mode",
+            len(words) == 2 and words[1] in ("read", "write", "read_write"),
+        )
+    elif text.startswith("texture_") and not text.startswith(("texture_depth_", "texture_external")):
+        wanted, fits = "one of f32, i32, u32", len(words) == 1
+        fits = fits and _scalar(scope, name, ("f32", "i32", "u32")) != ""
+    elif text == "ptr":
+        wanted, fits = "an address space and a type", len(words) in (2, 3)
+    if not fits:
+        given = ", ".join(words) or "no template list"
+        raise scope.source.error("template-arguments", name.offset, type=text, wanted=wanted, given=given)
+    return kinds.opaque(f"{text}<{', '.join(words)}>" if words else text)
 
 
 def _array(scope: Any, name: Name) -> Type:

@@ -5,6 +5,7 @@ WGSL §7.3 (var), §14.3 (address spaces), §14.4.4 (layout constraints), §13 (
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from ..errors import BackendWarning, LayoutError
@@ -60,7 +61,12 @@ def _access(resolver: Resolver, declaration: Declaration, words: list[str]) -> s
 
 def _type(resolver: Resolver, declaration: Declaration, space: str) -> Type:
     if declaration.type is not None:
-        return resolver.type_of(declaration.type)
+        kind = resolver.type_of(declaration.type)
+        if declaration.value is not None and space == "private":
+            with contextlib.suppress(Unknown):
+                value = resolver.evaluator.value(declaration.value)
+                resolver.evaluator.implicit(value, kind, declaration.value.offset)
+        return kind
     if declaration.value is None or space != "private":
         raise resolver.source.error("variable-type", declaration.offset, space=space)
     try:
