@@ -214,6 +214,13 @@ scatter_status scatter_run(const scatter_isa *isa, const scatter_plan *plan, cha
                 n = ahead;
             else if (!whole)
                 n = n < c.block ? n : c.block;
+            if (copy && !staged && mode == MODE_PLAIN) { /* whole records, one behind the other on both sides */
+                n = end - index;
+                const char *from = piece_at(&c, first, plan->steps->column[0], plan->steps->offset[0]);
+                memcpy(at, from, (size_t)(n * stride));
+                first += n, left -= n, index += n;
+                continue;
+            }
             if (copy && staged && s.held == s.skew) { /* nothing to assemble: lines leave from the column itself */
                 n = end - index;
                 const char *from = piece_at(&c, first, plan->steps->column[0], plan->steps->offset[0]);
