@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import pytest
@@ -34,6 +35,8 @@ from gpustruct import (
     vec3h,
     vec4f,
 )
+from gpustruct.layout import naga
+from gpustruct.types import make_struct
 
 # WGSL 14.4.1, the table of alignments and sizes.
 PLAIN = {
@@ -482,3 +485,62 @@ def test_padding_and_scalars_fill_a_flat_struct(cls: Any) -> None:
     layout = layout_of(cls)
     inside = sum(member.layout.size - member.layout.used for member in layout.fields)
     assert sum(gap.size for gap in layout.padding) + layout.used + inside == layout.size
+
+
+def nested(inner: Any, levels: int, width: int) -> Any:
+    for level in range(levels):
+        inner = make_struct(f"Level{level}", {f"m{k}": inner for k in range(width)})
+    return inner
+
+
+def test_what_is_asked_of_a_type_costs_each_struct_in_it_once() -> None:
+    # 4 ** 12 places of one struct: looking at each of them would not end.
+    Leaf = make_struct("Leaf", {"a": f32, "b": Annotated[f32, align(16)]})
+    layout = layout_of(nested(Leaf, 12, 4))
+    assert layout.size == 32 * 4**12
+    assert layout.used == 8 * 4**12
+    assert layout.uniform_faults() == []
+    assert len(layout.naga_notes()) == 0
+    assert layout.notes() == ["uniform: legal"]
+    assert repr(layout) == f"<Layout of {layout.summary()}>"
+    assert layout in {layout}
+    Wrong = make_struct("Wrong", {"a": array[f32, 2], "b": array[f32, 2]})
+    faults = layout_of(nested(Wrong, 12, 4)).uniform_faults()
+    strides = [str(fault) for fault in faults if fault.rule == "array-stride-uniform"]
+    # Both arrays are to be mended, each of them once.
+    assert len(strides) == 2
+    assert len(faults) < 12 * 2 * 4
+
+
+def test_a_struct_that_stands_twice_has_its_faults_told_once() -> None:
+    Inner = make_struct("Inner", {"weights": array[f32, 4]})
+    Outer = make_struct("Outer", {"first": Inner, "second": array[Inner, 2], "third": array[f32, 4]})
+    places = [str(fault).split(" - at ")[1].split(";")[0] for fault in layout_of(Outer).uniform_faults()]
+    assert places == ["Outer.first.weights", "Outer.third"]
+
+
+@pytest.mark.parametrize(
+    ("members", "offsets", "size"),
+    [
+        # Offsets and sizes that naga gave on a device (gfx-rs/wgpu#4377).
+        (lambda S: {"a": u32, "b": S}, (0, 4), 20),
+        (lambda S: {"a": u32, "b": Annotated[S, align(16)]}, None, 32),
+        (lambda S: {"a": vec4f, "b": S}, None, 32),
+        (lambda S: {"a": u32, "b": S, "c": u32}, (0, 4, 20), 24),
+        (lambda S: {"a": u32, "b": array[S, 2]}, (0, 4), 36),
+    ],
+)
+def test_where_naga_puts_what_it_does_not_align(
+    members: Callable[[Any], dict[str, Any]], offsets: tuple[int, ...] | None, size: int
+) -> None:
+    S = make_struct("S", {"a": Annotated[u32, align(16)]})
+    layout = layout_of(make_struct("T", members(S)))
+    found = list(naga.departures(layout))
+    if offsets is None:
+        assert found == []
+        assert layout.naga_notes() == []
+        assert layout.size == size
+    else:
+        assert [(departure.offsets, departure.size) for departure in found] == [(offsets, size)]
+        (note,) = layout.naga_notes()
+        assert note.startswith("T.b starts at 16, naga aligns it to 4 only; write Annotated[")

@@ -40,7 +40,7 @@ class Member:
         return self.layout.name
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Layout:
     """The layout of one type: plain integers, all of them bytes.
 
@@ -284,6 +284,14 @@ class Layout:
         ['(value)', '(padding inside)']
         """
         yield from offsets.rows(self)
+
+    # A type stands in others many times over: neither of these two walks through them.
+
+    def __repr__(self) -> str:
+        return f"<Layout of {self.summary()}>"
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.name, self.size, self.align, self.used))
 
     def __str__(self) -> str:
         return "\n".join(
