@@ -99,6 +99,24 @@ static int64_t run_fallible(const scatter_context *c, const scatter_step *s, int
     return bad < 0 ? bad : bad / s->count;
 }
 
+/* Records that are laid out as they are to be, but for padding that may hold anything. */
+static void run_mask(const scatter_step *s, char *to, ptrdiff_t stride, const char *from, ptrdiff_t step, int64_t n) {
+    uint64_t masks[96];
+    int32_t words = s->count / 8;
+    for (int32_t k = 0; k < words; k++) {
+        uint64_t bits = (uint64_t)s->offset[1 + k / 32] >> (2 * (k % 32));
+        masks[k] = (bits & 1 ? 0xffffffffu : 0) | (bits & 2 ? 0xffffffff00000000u : 0);
+    }
+    for (int64_t i = 0; i < n; i++, to += stride, from += step) {
+        for (int32_t k = 0; k < words; k++) {
+            uint64_t word;
+            memcpy(&word, from + 8 * k, sizeof word);
+            word &= masks[k];
+            memcpy(to + 8 * k, &word, sizeof word);
+        }
+    }
+}
+
 /* Steps that cannot fail, for records [done, n) of the block. */
 static void run_step(const scatter_context *c, const scatter_step *s, int64_t first, int64_t done, int64_t n, char *to,
                      int64_t stride) {
@@ -114,6 +132,8 @@ static void run_step(const scatter_context *c, const scatter_step *s, int64_t fi
             pieces[p] = piece_at(c, first, s->column[p], s->offset[p]) + done * steps[p];
         }
         c->isa->slot[s->count](to, stride, pieces, steps, n);
+    } else if (s->kind == STEP_MASK) {
+        run_mask(s, to, stride, from, step, n);
     } else if (s->kind == STEP_COPY) {
         c->isa->copy(to, stride, from, step, n, s->count);
     } else if (s->kind == STEP_TURN && s->count == 1) {

@@ -47,6 +47,8 @@ enum {
     STEP_FEED,    /* count scalars, `step` bytes apart, converted from column[0] into column[1], a temporary */
     STEP_DRAIN,   /* the same back: from column[1], a temporary, into column[0] */
     STEP_CONVERT, /* like COPY with a conversion and loops around it: for arrays too large to unroll */
+    STEP_MASK,    /* count bytes, whole slots, from column[0] + offset[0]; of each 4 bytes those whose bit is set
+                     in offset[1], [2], [3], lowest first; zeroes elsewhere */
 };
 
 typedef struct {

@@ -18,13 +18,15 @@ from .columns import SCALAR_CODES, Source
 from .layout import SCALAR_SIZE, Leaf
 
 SLOT_12_4, SLOT_8_8, SLOT_8_4_4, SLOT_4_4_8, SLOT_4_4_4_4 = range(5)
-STEP_SLOT, STEP_COPY, STEP_ZERO, STEP_TURN, STEP_FEED, STEP_DRAIN, STEP_CONVERT = range(7)
+STEP_SLOT, STEP_COPY, STEP_ZERO, STEP_TURN, STEP_FEED, STEP_DRAIN, STEP_CONVERT, STEP_MASK = range(8)
 ITEM_SIZE = (2, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8, 1)
 ZEROS = -1
 
 # Beyond these a record's steps would outgrow the instruction cache and the block would leave L1.
 UNROLLED_SCALARS = 256
 UNROLLED_PIECES = 1024
+# A step has bits for so many bytes of a record.
+MASK_BYTES = 3 * 64 * 4
 
 STEP = np.dtype(
     [("kind", "i4"), ("count", "i4"), ("column", "i4", 4), ("offset", "i8", 4), ("at", "i8"), ("step", "i8"),
@@ -248,7 +250,8 @@ def _assemble(lowering: _Lowering, size: int, looped: bool) -> None:
         # Loops leave their gaps unwritten, and other members' loops fill some of them.
         lowering.body.insert(0, _zero(0, size))
     slots: dict[int, list[Piece]] = {}
-    for piece in _merge(lowering.pieces):
+    pieces = _merge(lowering.pieces)
+    for piece in pieces if looped else _mask(lowering, pieces):
         for part in _cut(piece):
             if part.size >= 16 and part.at % 16 == 0:
                 lowering.body.append(_copy(part))
@@ -273,6 +276,35 @@ def _assemble(lowering: _Lowering, size: int, looped: bool) -> None:
             if start > end:
                 lowering.body.append(_zero(end, start - end))
             end = max(end, stop)
+
+
+def _mask(lowering: _Lowering, pieces: list[Piece]) -> list[Piece]:
+    """One step for whole slots of records that lie in one column as they are to lie, gaps and all; what is left.
+
+    A gap in the column may hold anything; it is read, as it lies between two members, and masked out.
+    """
+    if len(pieces) < 2 or lowering.covered:
+        return pieces
+    column, shift, start = pieces[0].column, pieces[0].offset - pieces[0].at, pieces[0].at
+    stop = min((pieces[-1].at + pieces[-1].size) // 16 * 16, start + MASK_BYTES)
+    same = all(piece.column == column and piece.offset - piece.at == shift for piece in pieces)
+    words = all(piece.at % 4 == piece.size % 4 == 0 for piece in pieces)
+    if not same or not words or start % 16 or stop - start < 32 or column >= lowering.columns:
+        return pieces
+    bits = 0
+    for piece in pieces:
+        for at in range(piece.at, min(piece.at + piece.size, stop), 4):
+            bits |= 1 << ((at - start) // 4)
+    masks = [(bits >> (64 * k)) & (2**64 - 1) for k in range(3)]
+    signed = [mask - 2**64 if mask >= 2**63 else mask for mask in masks]
+    step = {"kind": STEP_MASK, "count": stop - start, "at": start, "column": [column, ZEROS, ZEROS, ZEROS]}
+    lowering.body.append(step | {"offset": [start + shift, *signed]})
+    lowering.covered.append((start, stop))
+    behind = [piece for piece in pieces if piece.at + piece.size > stop]
+    return [
+        piece._replace(at=stop, size=piece.at + piece.size - stop, offset=stop + shift) if piece.at < stop else piece
+        for piece in behind
+    ]
 
 
 def _touched(covered: list[tuple[int, int]], at: int) -> bool:
