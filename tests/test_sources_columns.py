@@ -20,6 +20,7 @@ import strategies
 from gpustruct import (
     SourceError,
     Struct,
+    _kernel,
     array,
     batch,
     dtype_of,
@@ -328,3 +329,28 @@ def test_batches_of_slices_pickle_small() -> None:
     assert len(pickle.dumps(big[:10])) < 2500
     assert len(pickle.dumps(Particle)) < 200
     assert pack(pickle.loads(pickle.dumps(big[5:9]))).tobytes() == reference.pack(big[5:9])
+
+
+@pytest.mark.parametrize("isa", _kernel.isas())
+def test_padding_of_a_structured_array_is_masked_out(isa: str) -> None:
+    class Padded(Struct):
+        a: f32
+        v: vec3f
+        m: mat3x3f
+        points: array[vec3f, 4]
+        n: u32
+
+    before = _kernel.use_isa(isa)
+    try:
+        for records in (1, 3, 200, 70_000):
+            source = np.zeros(records, dtype_of(Padded))
+            source.view(np.uint8)[:] = np.random.default_rng(0).integers(0, 60, source.nbytes, np.uint8)
+            clean = np.zeros(records, dtype_of(Padded))
+            copy_fields(clean, source)
+            rows = clean.view(np.uint8).reshape(records, -1)
+            assert pack(batch(Padded, source)).tobytes() == rows.tobytes()
+            assert pack(batch(Padded, source[::2])).tobytes() == rows[::2].tobytes()
+            assert pack(batch(Padded, source[::-1])).tobytes() == rows[::-1].tobytes()
+    finally:
+        _kernel.use_isa(before)
+    assert clean.tobytes() != source.tobytes()
