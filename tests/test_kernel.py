@@ -7,9 +7,12 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-import gpustruct._kernel as kernel
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gpustruct._kernel as kernel
 import reference
 import strategies
 from gpustruct import (
@@ -31,8 +34,6 @@ from gpustruct import (
 from gpustruct.packing import bind, bound_of, check_values, pack_into
 from gpustruct.types import make_struct
 from gpustruct.unpacking import drained_of
-from hypothesis import given
-from hypothesis import strategies as st
 
 GUARD = 0xA5
 
