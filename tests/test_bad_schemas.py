@@ -6,36 +6,18 @@ script, this writes the files again with the messages of today, to be read in th
 
 from __future__ import annotations
 
-import re
 import typing
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
 
 import gpustruct
 from gpustruct import types
+from messages import Case, outcome, read, write_again
 
 FOLDER = Path(__file__).parent / "bad_schemas"
-
-
-class Case(NamedTuple):
-    file: Path
-    title: str
-    code: str
-    expected: str
-
-
-def read(file: Path) -> list[Case]:
-    cases = []
-    for block in re.split(r"^# ", file.read_text(), flags=re.MULTILINE)[1:]:
-        title, _, rest = block.partition("\n")
-        lines = rest.rstrip().split("\n")
-        code = "\n".join(line for line in lines if not line.startswith(">")).rstrip()
-        expected = "\n".join(line[2:] for line in lines if line.startswith(">"))
-        cases.append(Case(file, title, code, expected))
-    return cases
 
 
 CASES = [case for file in sorted(FOLDER.glob("*.txt")) for case in read(file)]
@@ -127,17 +109,6 @@ def scope() -> dict[str, Any]:
     }
 
 
-def outcome(case: Case) -> str:
-    """What the code raises: class and rule, then the message."""
-    try:
-        exec(compile(case.code, str(case.file), "exec", dont_inherit=True), scope())
-    except gpustruct.GpuStructError as error:
-        return f"{type(error).__name__} {error.rule}\n{error}"
-    except Exception as error:
-        return f"an exception of another kind: {type(error).__name__}\n{error}"
-    return "nothing was raised"
-
-
 def test_there_are_enough_cases_and_each_has_its_own_title() -> None:
     assert len(CASES) >= 60
     assert len({(case.file, case.title) for case in CASES}) == len(CASES)
@@ -145,17 +116,9 @@ def test_there_are_enough_cases_and_each_has_its_own_title() -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.file.stem}: {case.title}")
 def test_the_exact_message(case: Case) -> None:
-    assert outcome(case) == case.expected
-
-
-def write_again(file: Path) -> None:
-    blocks = []
-    for case in read(file):
-        told = "\n".join(f"> {line}" for line in outcome(case).split("\n"))
-        blocks.append(f"# {case.title}\n{case.code}\n{told}\n")
-    file.write_text("\n".join(blocks))
+    assert outcome(case, scope()) == case.expected
 
 
 if __name__ == "__main__":
     for path in sorted(FOLDER.glob("*.txt")):
-        write_again(path)
+        write_again(path, scope)
