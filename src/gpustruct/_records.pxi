@@ -335,8 +335,18 @@ ctypedef struct Place:
     PyObject *key
     PyObject *seen       # the same name as the object that the last dict had for it
     bint parted
+    int vector           # components of a vector of f32, or 0
+    int scalar           # the type of a number, or -1
     Py_ssize_t offset
     Py_ssize_t slot      # where objects of the class that was classified last keep a __slots__ member, or 0
+
+
+cdef inline bint quick(const Place *place, char *at, PyObject *value) noexcept:
+    """Whether a value was plain enough to be written at once: no Python code runs here, so nothing need be held."""
+    if place.vector:
+        return ((is_tuple(value) or is_list(value)) and length_of(value) == place.vector
+                and not put_floats(at + place.offset, items_of(value), place.vector))
+    return place.scalar >= 0 and not put(place.scalar, at + place.offset, value)
 
 
 cdef class Group(Writer):
@@ -373,6 +383,10 @@ cdef class Group(Writer):
             key, writer = keys[k], writers[k]
             self.places[k].key, self.places[k].writer = <PyObject *>key, <PyObject *>writer
             self.places[k].seen, self.places[k].slot = <PyObject *>key, 0
+            self.places[k].vector, self.places[k].scalar = 0, -1
+            if isinstance(writer, Leaf):
+                self.places[k].vector = (<Leaf>writer).count if (<Leaf>writer).floats else 0
+                self.places[k].scalar = (<Leaf>writer).code if (<Leaf>writer).ndim == 0 else -1
             self.places[k].parted, self.places[k].offset = type(key) is tuple, offsets[k]
         self.seen = list(keys)
         self.last = None
@@ -400,7 +414,9 @@ cdef class Group(Writer):
                 # A member's own code may shorten a list meanwhile.
                 if k >= length_of(<PyObject *>value):
                     return self.refused(value)
-                (<Writer>self.places[k].writer).write(at + self.places[k].offset, <object>items_of(<PyObject *>value)[k])
+                item = items_of(<PyObject *>value)[k]
+                if not quick(&self.places[k], at, item):
+                    (<Writer>self.places[k].writer).write(at + self.places[k].offset, <object>item)
             return 0
         if mode == BY_KEY:
             if PyDict_Size(value) != self.names:
@@ -410,6 +426,8 @@ cdef class Group(Writer):
         for k in range(self.count):
             place = &self.places[k]
             if mode == BY_KEY and PyDict_Next(value, &position, &name, &item) and name == place.seen and not place.parted:
+                if quick(place, at, item):
+                    continue
                 found = <object>item
             elif place.parted:
                 found = tuple([self.find(value, part, mode) for part in <object>place.key])
@@ -420,7 +438,10 @@ cdef class Group(Writer):
                     place.seen = name
                 found = self.find(value, <object>place.key, mode)
             elif place.slot and type(value) is self.last and (<PyObject **>(<char *><PyObject *>value + place.slot))[0] != NULL:
-                found = <object>(<PyObject **>(<char *><PyObject *>value + place.slot))[0]
+                item = (<PyObject **>(<char *><PyObject *>value + place.slot))[0]
+                if quick(place, at, item):
+                    continue
+                found = <object>item
             else:
                 found = self.find(value, <object>place.key, mode)
             (<Writer>place.writer).write(at + place.offset, found)
