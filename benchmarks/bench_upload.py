@@ -25,7 +25,7 @@ from gpustruct import _kernel, dtype_of, pack
 from gpustruct.gpu import RecordBuffer, Uploader
 from gpustruct.gpu.readback import blank
 from gpustruct.gpu.staging import Chunk, Ring
-from gpustruct.workloads import MaterialBad, Particle, columns, make
+from gpustruct.workloads import Particle, columns, make
 
 MIB = 1 << 20
 NAMES = tuple(Particle.__members__)
@@ -246,29 +246,6 @@ class Bench:
             )
             buffer.destroy()
 
-    def device_side(self, cls: Any, n: int) -> None:
-        """Records packed here, against raw columns that a shader makes records of."""
-        batch = make(cls, n)
-        nbytes = pack(batch[:1]).nbytes * n
-        sides: dict[str, Side] = {}
-        buffers: list[RecordBuffer] = []
-        for threads in self.threads:
-            for name, shader in (("packed here", False), ("interleaved there", True)):
-                uploader = Uploader(self.device, threads=threads)
-                buffer = RecordBuffer(self.device, cls, n, device_side=shader, uploader=uploader)
-                buffers.append(buffer)
-
-                def run(buffer: RecordBuffer = buffer) -> None:
-                    buffer.write(batch)
-                    self.wait()
-
-                sides[f"{name}, {threads} threads"] = run
-        self.show(f"device's share: {n:,} {cls.__name__}", alternate(sides, 7), nbytes=nbytes)
-        first, second = (bytes(self.device.queue.read_buffer(buffer.buffer, 0, 48_000)) for buffer in buffers[:2])
-        assert first == second
-        for buffer in buffers:
-            buffer.buffer.destroy()
-
     def where(self, n: int) -> None:
         rng = np.random.default_rng(1)
         batch = make(Particle, n)
@@ -321,10 +298,6 @@ def main() -> None:
         bench.stores(n)
         bench.mapping(n)
         bench.chunks(n)
-    for n in largest[-2:]:
-        bench.device_side(Particle, n)
-        if n <= 1_000_000:
-            bench.device_side(MaterialBad, n)
     bench.small()
     bench.where(largest[0])
     print(f"\n{time.perf_counter() - begun:.0f} s in all")

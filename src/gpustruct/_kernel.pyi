@@ -26,12 +26,14 @@ class Run:
         steps: NDArray[np.void],
         loops: NDArray[np.int64],
         arrays: list[NDArray[Any]],
+        views: tuple[NDArray[Any], ...],
         strides: NDArray[np.int64],
         shape: NDArray[np.int64],
         temps: NDArray[np.int64],
         size: int,
         writable: bool,
     ) -> None: ...
+    def overlaps(self, data: Any, offset: int, length: int) -> bool: ...
     def scatter(self, out: Any, offset: int, stride: int, start: int, stop: int, mode: int) -> tuple[int, int]: ...
     def gather(self, data: Any, offset: int, stride: int, start: int, stop: int, mode: int = 0) -> tuple[int, int]: ...
 

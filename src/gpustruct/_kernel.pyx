@@ -108,14 +108,16 @@ cdef class Run:
     cdef scatter_plan plan
     cdef void *memory
     cdef uintptr_t *extents
+    cdef int reach
     cdef object arrays
     cdef readonly int64_t records
     cdef readonly int64_t size
 
     def __cinit__(self):
         self.memory = NULL
+        self.extents = NULL
 
-    def __init__(self, const scatter_step[::1] steps, const int64_t[:, ::1] loops, list arrays,
+    def __init__(self, const scatter_step[::1] steps, const int64_t[:, ::1] loops, list arrays, tuple views,
                  const int64_t[:, ::1] strides, const int64_t[::1] shape, const int64_t[::1] temps, int64_t size,
                  bint writable):
         cdef int columns = len(arrays), ndim = shape.shape[0], k
@@ -129,8 +131,9 @@ cdef class Run:
             raise ValueError("a Run is bound once")
         if strides.shape[0] != columns or (columns and strides.shape[1] != ndim) or loops.shape[1] != 3 or ndim < 1:
             raise ValueError("strides must have a row for each column and an entry for each dimension")
-        self.memory = malloc(step_bytes + loop_bytes + 3 * base_bytes + stride_bytes + shape_bytes + temp_bytes + 8)
-        if self.memory == NULL:
+        self.memory = malloc(step_bytes + loop_bytes + base_bytes + stride_bytes + shape_bytes + temp_bytes + 8)
+        self.extents = <uintptr_t *>malloc(2 * len(views) * sizeof(uintptr_t) + 8)
+        if self.memory == NULL or self.extents == NULL:
             raise MemoryError
         at = <char *>self.memory
         self.plan.steps = <const scatter_step *>at
@@ -142,13 +145,17 @@ cdef class Run:
             memcpy(at, &loops[0, 0], loop_bytes)
         at += loop_bytes
         self.plan.bases = <char **>at
-        self.extents = <uintptr_t *>(at + base_bytes)
         for k in range(columns):
-            PyObject_GetBuffer(arrays[k], &view, PyBUF_STRIDES | (PyBUF_WRITABLE if writable else 0))
+            PyObject_GetBuffer(arrays[k], &view, PyBUF_STRIDES)
             self.plan.bases[k] = <char *>view.buf
+            PyBuffer_Release(&view)
+        # Members of one structured array share a column, but each has its own reach.
+        for k in range(<int>len(views)):
+            PyObject_GetBuffer(views[k], &view, PyBUF_STRIDES | (PyBUF_WRITABLE if writable else 0))
             extent(&view, &self.extents[2 * k])
             PyBuffer_Release(&view)
-        at += 3 * base_bytes
+        self.reach = len(views)
+        at += base_bytes
         self.plan.strides = <const int64_t *>at
         if stride_bytes:
             memcpy(at, &strides[0, 0], stride_bytes)
@@ -167,18 +174,28 @@ cdef class Run:
         self.records = 1
         for k in range(ndim):
             self.records *= shape[k]
-        self.arrays = arrays
+        self.arrays = arrays, views
 
     def __dealloc__(self):
         free(self.memory)
+        free(self.extents)
 
-    cdef bint overlaps(self, const char *memory, int64_t length) noexcept:
+    cdef bint touches(self, const char *memory, int64_t length) noexcept:
         cdef int k
         cdef uintptr_t low = <uintptr_t>memory
-        for k in range(self.plan.columns):
+        for k in range(self.reach):
             if self.extents[2 * k] < low + length and low < self.extents[2 * k + 1]:
                 return True
         return False
+
+    def overlaps(self, data, int64_t offset, int64_t length):
+        """Whether bytes [offset, offset + length) of `data`, a buffer, lie over a column."""
+        cdef Py_buffer view
+        cdef bint found
+        PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
+        found = self.touches(<char *>view.buf + offset, length)
+        PyBuffer_Release(&view)
+        return found
 
     def scatter(self, out, int64_t offset, int64_t stride, int64_t start, int64_t stop, int mode):
         """Pack records [start, stop) into `out`, record `start` at byte `offset`; (record, leaf) of a fault.
@@ -197,7 +214,7 @@ cdef class Run:
         try:
             self.check_range(start, stop)
             self.check_bounds(view.len, offset, stride, stop - start)
-            if self.overlaps(<char *>view.buf + offset, stride * (stop - start)):
+            if self.touches(<char *>view.buf + offset, stride * (stop - start)):
                 return OVERLAP, 0
             with nogil:
                 status = self.run(<char *>view.buf + offset, stride, start, stop, mode, True)
@@ -213,7 +230,7 @@ cdef class Run:
         try:
             self.check_range(start, stop)
             self.check_bounds(view.len, offset, stride, stop - start)
-            if self.overlaps(<char *>view.buf + offset, stride * (stop - start)):
+            if self.touches(<char *>view.buf + offset, stride * (stop - start)):
                 return OVERLAP, 0
             with nogil:
                 status = self.run(<char *>view.buf + offset, stride, start, stop, mode, False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,7 +63,7 @@ def bind(batch: Batch, *, forward: bool = True) -> Bound:
 def _part(columns: Columns, size: int, base: int, stride: int, forward: bool) -> Part:
     steps, loops, temps = lower(columns.leaves, columns.sources, size, forward)
     shape, strides = columns.run_shape, columns.strides
-    run = _kernel.Run(steps, loops, columns.arrays, strides, shape, temps, size, not forward)
+    run = _kernel.Run(steps, loops, columns.arrays, columns.views, strides, shape, temps, size, not forward)
     return Part(run, base, stride, columns, size == stride)
 
 
@@ -94,7 +95,7 @@ def pack(
     where they lie, converted on the way. `threads` splits the records; None chooses by size.
 
     Raises SourceError if a value does not fit (field, first index and value are named; the records in
-    `out` are then all zero), if `out` is too small or not writable, if `stride` breaks WGSL's alignment.
+    `out` are then all zero, or untouched where `out` lies over a column), if `out` is too small or not writable, if `stride` breaks WGSL's alignment.
     WGSL §14.4 (memory layout).
 
     >>> import numpy as np
@@ -109,15 +110,15 @@ def pack(
     bound = bound_of(batch)
     if stride is not None:
         bound = _restrided(bound, batch, stride)
-    if offset.__class__ is not int or offset < 0:
+    if offset.__class__ is not int or offset:
         offset = whole_bytes(offset, "pack")
     if out is None:
         data = np.empty(offset + bound.size, np.uint8) if stride is None else np.zeros(offset + bound.size, np.uint8)
         data[:offset] = 0
         pack_into(bound, batch, data, offset, threads)
         return data
-    data = out if out.__class__ is np.ndarray else _buffer(out, bound.size)
-    if data.nbytes - offset < bound.size and bound.count:
+    data = out if out.__class__ is np.ndarray and not out.dtype.hasobject else _buffer(out, bound.size)
+    if data.nbytes - offset < bound.size:
         _check_room(bound, data, offset)
     try:
         pack_into(bound, batch, data, offset, threads)
@@ -131,6 +132,12 @@ def pack_into(
     bound: Bound, batch: Batch, data: Any, offset: int, count: int | None, stream: bool | None = None
 ) -> None:
     """Run every part of a bound batch into `data`, a writable buffer that has room."""
+    if len(bound.parts) > 1 and any(part.run.overlaps(data, offset, bound.size) for part in bound.parts):
+        # One part's bytes may lie over another's columns: nothing is written before all is read.
+        aside = np.empty(bound.size, np.uint8)
+        pack_into(bound, batch, aside, 0, count)
+        np.frombuffer(memoryview(data).cast("B"), np.uint8)[offset : offset + bound.size] = aside
+        return
     for part in bound.parts:
         records, base = part.run.records, offset + part.base
         mode = _kernel.PLAIN
@@ -223,7 +230,7 @@ def whole_bytes(value: Any, function: str) -> int:
         number = -1 if isinstance(value, bool) else operator.index(value)
     except TypeError:
         number = -1
-    if number < 0:
+    if not 0 <= number < sys.maxsize // 2:
         raise SourceError.of("offset-value", offset=value, function=function)
     return number
 
@@ -254,15 +261,24 @@ def _restrided(bound: Bound, batch: Batch, stride: Any) -> Bound:
     return Bound((part._replace(stride=number, streamable=number == part.run.size),), size, bound.align, bound.count)
 
 
-def _buffer(out: Any, needed: int) -> np.ndarray:
-    """`out` as a uint8 array over the same memory; SourceError if it is no writable contiguous buffer."""
+def byte_view(source: Any) -> NDArray[np.uint8]:
+    """The bytes of a contiguous buffer, over the same memory; TypeError, ValueError or BufferError if it is none.
+
+    Python objects are no bytes: written over, their addresses would crash the interpreter.
+    """
+    view = memoryview(source)
+    if "O" in view.format:
+        raise TypeError("it holds Python objects")
+    return np.frombuffer(view.cast("B") if view.nbytes else bytearray(), np.uint8)
+
+
+def _buffer(out: Any, needed: int) -> NDArray[np.uint8]:
+    """`out` as bytes; SourceError if it is no contiguous buffer."""
     try:
-        view = memoryview(out)
-        data = np.frombuffer(view.cast("B") if view.nbytes else bytearray(), np.uint8)
+        return byte_view(out)
     except (TypeError, ValueError, BufferError) as error:
         current = f"{type(out).__name__}: {error}"
         raise SourceError.of("out-buffer", current=current, function="pack", needed=needed) from None
-    return data
 
 
 def _check_room(bound: Bound, data: np.ndarray, offset: int) -> None:

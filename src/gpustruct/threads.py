@@ -71,8 +71,17 @@ def over_ranges(work: Work, records: int, stride: int, count: int | None) -> lis
         return [work(0, records)]
     step = _step(records, workers)
     futures = begin_ranges(work, step, records, workers - 1) if step < records else []
-    first = work(0, min(step, records))
-    return [first, *(future.result() for future in futures)]
+    try:
+        first = work(0, min(step, records))
+        return [first, *(future.result() for future in futures)]
+    except BaseException:
+        # Interrupted: no range may go on writing into memory that its owner has back.
+        for future in futures:
+            future.cancel()
+        for future in futures:
+            if not future.cancelled():
+                future.exception()
+        raise
 
 
 def _step(records: int, workers: int) -> int:

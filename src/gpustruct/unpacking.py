@@ -12,7 +12,7 @@ from . import layout as layouts
 from .batches import INTEGER_RANGE, Batch, Slot, from_columns
 from .errors import SourceError
 from .layout import Layout
-from .packing import STREAM_BYTES, Bound, Part, bind, check_stride, whole_bytes
+from .packing import STREAM_BYTES, Bound, Part, bind, byte_view, check_stride, whole_bytes
 
 T = TypeVar("T", bound=Batch)
 
@@ -56,10 +56,7 @@ def unpack(
 
 def _bytes(cls: Any, data: Any) -> np.ndarray:
     try:
-        view = memoryview(data)
-        if not view.nbytes:
-            return np.empty(0, np.uint8)
-        return np.frombuffer(view.cast("B"), np.uint8)
+        return byte_view(data)
     except (TypeError, ValueError, BufferError) as error:
         current = f"{type(data).__name__}: {error}"
         raise SourceError.of("data-buffer", current=current, type=cls.__name__) from None
@@ -138,6 +135,9 @@ def _gather(cls: Any, data: np.ndarray, offset: int, step: int, records: int, ou
             current = f"{part.run.records} records"
             raise SourceError.of("out-columns", type=cls.__name__, current=current, way_out=way_out)
         runs.append((part, part.stride if is_header else step))
+    if any(run.overlaps(data, 0, data.nbytes) for run in (part.run for part, _ in runs)):
+        # Columns over the bytes that they are read from: nothing is written before all is read.
+        data = data.copy()
     for part, stride in runs:
         base, run = offset + part.base, part.run
         mode = _kernel.STREAM if run.records * stride >= STREAM_BYTES else _kernel.PLAIN
@@ -153,8 +153,6 @@ def _gather(cls: Any, data: np.ndarray, offset: int, step: int, records: int, ou
 
             found = threads.over_ranges(work, run.records, stride, None)
         for record, leaf in found:
-            if record == _kernel.OVERLAP:
-                return _gather(cls, data.copy(), offset, step, records, out)
             if record >= 0:
                 raise gather_fault(cls, part, record, leaf)
     return out
@@ -175,6 +173,7 @@ def drained_of(cls: Any, out: Any) -> Bound:
             raise SourceError.of("out-columns", type=cls.__name__, **facts) from None
         for part in bound.parts:
             _check_gather(cls, part)
+        _check_apart(cls, bound)
         object.__setattr__(out, "__drained__", bound)
     return bound
 
@@ -183,8 +182,7 @@ def _check_gather(cls: Any, part: Part) -> None:
     for leaf, view in zip(part.columns.leaves, part.columns.views, strict=True):
         where = ".".join((cls.__name__, *leaf.path))
         target = part.columns.shape + tuple(count for count, _ in leaf.axes)
-        shared = any(count > 1 and step == 0 for count, step in zip(view.shape, view.strides, strict=True))
-        if view.shape != target or (shared and view.size):
+        if view.shape != target or _laps_itself(view):
             current, way_out = f"{where} of shape {view.shape}", f"give {where} an array of its own of shape {target}"
             raise SourceError.of("out-columns", type=cls.__name__, current=current, way_out=way_out)
         integer, kind = leaf.scalar in INTEGER_RANGE, view.dtype.kind
@@ -193,6 +191,35 @@ def _check_gather(cls: Any, part: Part) -> None:
             suggestion = "np.int32, np.uint32 or np.int64" if integer else "np.float32 or np.float64"
             facts = {"type": leaf.scalar, "dtype": view.dtype.name, "where": where, "suggestion": suggestion}
             raise SourceError.of("out-dtype", **facts)
+
+
+def _laps_itself(view: np.ndarray) -> bool:
+    """Whether two places of an array may be the same bytes: a dimension steps less than the ones inside it reach."""
+    reach = view.itemsize
+    for step, count in sorted((abs(step), count) for step, count in zip(view.strides, view.shape, strict=True)):
+        if count > 1 and step < reach:
+            return view.size > 0
+        reach += step * (count - 1)
+    return False
+
+
+def _check_apart(cls: Any, bound: Bound) -> None:
+    """SourceError if two columns share bytes: what one receives the other would lose."""
+    named = [
+        (".".join((cls.__name__, *leaf.path)), view)
+        for part in bound.parts
+        for leaf, view in zip(part.columns.leaves, part.columns.views, strict=True)
+        if view.size
+    ]
+    spans = sorted((*np.lib.array_utils.byte_bounds(view), k) for k, (_, view) in enumerate(named))
+    open_until: list[tuple[int, int]] = []
+    for low, high, k in spans:
+        open_until = [(end, other) for end, other in open_until if end > low]
+        for _, other in open_until:
+            if np.shares_memory(named[k][1], named[other][1]):
+                current, way_out = f"{named[k][0]} over {named[other][0]}", "give each column memory of its own"
+                raise SourceError.of("out-columns", type=cls.__name__, current=current, way_out=way_out)
+        open_until.append((high, k))
 
 
 def gather_fault(cls: Any, part: Part, record: int, leaf: int) -> Exception:

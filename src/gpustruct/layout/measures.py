@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from .. import table
@@ -31,8 +31,9 @@ class Member:
     size: int
     align: int
     layout: Layout
-    explicit_align: int | None = None
-    explicit_size: int | None = None
+    # What was written, not what it made: two layouts are equal where their bytes are.
+    explicit_align: int | None = field(default=None, compare=False)
+    explicit_size: int | None = field(default=None, compare=False)
 
     @property
     def type(self) -> str:
