@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import wgpu
-from hypothesis import given, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -41,7 +41,7 @@ from gpustruct import (
 )
 from gpustruct.gpu import RecordBuffer, Uploader
 from gpustruct.gpu.readback import Reader
-from strategies import random_batch, structs
+from strategies import random_batch
 
 
 class Particle(Struct):
@@ -404,54 +404,6 @@ def test_places_beyond_one_binding(device: Any) -> None:
         with pytest.raises(SourceError, match="u32 holds whole numbers"):
             buffer.write(bad, where=chosen)
         assert small.queue.read_buffer(buffer.buffer)[base : base + 48 * n] == data.tobytes()
-
-
-def native_batch(cls: Any, shape: tuple[int, ...], rng: np.random.Generator) -> Any:
-    """Columns that need no conversion, each in one piece."""
-    columns: dict[str, Any] = {}
-    for name, slot in cls.__members__.items():
-        if slot.core.__layout__.kind == "struct":
-            columns[name] = native_batch(slot.core, shape + slot.dims, rng)
-            continue
-        dtype = reference.DTYPE[slot.core.__layout__.scalar]
-        full = shape + slot.dims + slot.core.__layout__.shape
-        columns[name] = rng.integers(-(2**31), 2**31, full, np.int64).astype(np.int32).view(dtype)
-    return cls(columns[""]) if "" in columns else cls(**columns)
-
-
-@given(
-    cls=structs(f16=False, tail=False, max_members=5),
-    n=st.integers(1, 70),
-    start=st.integers(0, 9),
-    seed=st.integers(0, 99),
-)
-@settings(max_examples=80)
-def test_columns_made_into_records_by_a_shader(device: Any, cls: Any, n: int, start: int, seed: int) -> None:
-    buffer = RecordBuffer(device, cls, n + 9, device_side=True)
-    device.queue.write_buffer(buffer.buffer, 0, b"\xab" * buffer.buffer.size)
-    batch = native_batch(cls, (n,), np.random.default_rng(seed))
-    buffer.write(batch, start=start)
-    stride = reference.layout(cls).stride
-    data = bytes(device.queue.read_buffer(buffer.buffer))
-    found = data[start * stride : (start + n) * stride]
-    assert reference.difference(array[cls, n], found, reference.pack(batch)) is None
-    assert set(data[: start * stride] + data[(start + n) * stride :]) <= {0xAB}
-
-
-def test_columns_beyond_one_binding(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    small = device.adapter.request_device_sync(required_limits={"max-storage-buffer-binding-size": 1 << 16})
-    monkeypatch.setattr("gpustruct.gpu.interleaving.SLICE_BYTES", 10_000)
-    for T, base in ((Particle, 0), (System, 16)):
-        n = 5000
-        batch = native_batch(Particle, (n,), np.random.default_rng(3))
-        buffer = RecordBuffer(small, T, n + 3, device_side=True)
-        seen: list[tuple[int, int]] = []
-        buffer.write(batch, start=3, progress=lambda *done, seen=seen: seen.append(done))
-        assert seen[-1] == (n, n)
-        assert len(seen) > 10
-        data = bytes(small.queue.read_buffer(buffer.buffer))
-        assert data[base + 3 * 48 : base + (n + 3) * 48] == pack(batch).tobytes()
-        assert not any(data[: base + 3 * 48])
 
 
 def test_limits_name_the_way_out(device: Any) -> None:

@@ -17,7 +17,6 @@ from ..unpacking import drained_of
 from . import devices
 from .bindings import USAGE, BoundRecords
 from .fills import Span
-from .interleaving import Interleaver
 from .places import placement
 from .placing import MANY_RUNS, Placer
 from .readback import Reader, Reading, blank
@@ -32,8 +31,8 @@ class RecordBuffer(BoundRecords):
     records are the elements of that array, and a batch of the element type writes them alone. `usage` is
     wgpu's, COPY_SRC and COPY_DST are added. With `dynamic_offsets` the records lie as far apart as the
     device's dynamic offsets must, see `offsets`. `uploader` is the one that the device's buffers share,
-    unless you pass your own. `device_side` says whether a compute shader may take part in a write (None: where
-    it costs less); the bytes are the same.
+    unless you pass your own. `device_side` says whether a compute shader puts the records that `where` names in
+    their places (None: where it costs less); the bytes are the same.
 
     Writes and reads take their place in the queue's order, as they are called. All sizes are in records
     unless they are named bytes. Raises LayoutError for a type that `usage` forbids; BindingError where the
@@ -68,7 +67,7 @@ class RecordBuffer(BoundRecords):
         if self._uploader.device is not self._device:
             raise BindingError.of("buffer-foreign", function="RecordBuffer")
         self._lock = threading.RLock()
-        self._placer, self._interleaver = Placer.of(self._uploader), Interleaver.of(self._uploader)
+        self._placer = Placer.of(self._uploader)
         self._device_side = device_side
 
     # Up.
@@ -114,11 +113,7 @@ class RecordBuffer(BoundRecords):
                 return
             first = 0 if start is None else devices.whole("start", start, 0, self._capacity, 0, "write")
             self._check_room(first, bound.count, "write")
-            if encoder is None and self._mixes(bound, whole):
-                devices.check_buffer(self._device, self._buffer, "COPY_DST", "write")
-                self._interleaver.write(self._buffer, bound.parts[0], self._base + first * self._stride, progress)
-            else:
-                self._put(batch, self._spans(bound, first, whole), encoder=encoder, progress=progress)
+            self._put(batch, self._spans(bound, first, whole), encoder=encoder, progress=progress)
             self._count = bound.count if start is None else max(self._count, first + bound.count)
 
     def append(self, batch: Any, *, encoder: Any = None) -> int:
@@ -256,14 +251,6 @@ class RecordBuffer(BoundRecords):
             spans = [Span(part, a, b, self._base + place * self._stride) for a, b, place in chosen.runs]
             self._put(batch, spans, encoder=encoder)
         self._count = max(self._count, int(chosen.places.max()) + 1)
-
-    def _mixes(self, bound: Bound, whole: bool) -> bool:
-        """Whether a shader makes the records of their columns: it can, and is asked to or costs less."""
-        if self._device_side is False or self._dynamic or whole or not self._usage & wgpu.BufferUsage.STORAGE:
-            return False
-        part = bound.parts[0]
-        wanted = self._device_side is True or self._interleaver.worth(part, self._element.__layout__.used)
-        return wanted and part.run.records > 0 and self._interleaver.fits(part, self._base)
 
     def _places(self, runs: int) -> bool:
         """Whether a shader puts the records in their places: it can, and is asked to or costs less."""
