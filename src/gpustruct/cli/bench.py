@@ -131,18 +131,12 @@ def empty_like(batch: Batch) -> Any:
 def _table(rows: list[dict[str, Any]]) -> Any:
     from rich.table import Table
 
-    table = Table()
-    for heading in (
-        "schema",
-        "records",
-        "source",
-        "GB/s",
-        "pack × numpy",
-        "pack ÷ copy",
-        "unpack × numpy",
-        "unpack ÷ copy",
-    ):
-        table.add_column(heading, justify="left" if heading in ("schema", "source") else "right")
+    # No column may be cut: in 80 columns the headings fold, the values never.
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("schema", "records", "source", "GB/s"):
+        table.add_column(heading, justify="left" if heading in ("schema", "source") else "right", no_wrap=True)
+    for heading in ("pack × numpy", "pack ÷ copy", "unpack × numpy", "unpack ÷ copy"):
+        table.add_column(heading, justify="right", min_width=6)
     for row in rows:
         table.add_row(
             row["schema"], f"{row['records']:,}", row["source"], f"{row['gigabytes_per_second']:.2f}",
