@@ -1,0 +1,61 @@
+"""What all tests and examples share: bounded random searches, a quiet Vulkan, and one device."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# Without it the Vulkan loader writes an error line to stderr.
+if "XDG_RUNTIME_DIR" not in os.environ:
+    os.environ["XDG_RUNTIME_DIR"] = tempfile.mkdtemp(prefix="gpustruct-runtime-")
+
+# No deadline: a slow machine is no fault. GPUSTRUCT_EXAMPLES asks for a longer search.
+settings.register_profile(
+    "gpustruct",
+    deadline=None,
+    max_examples=int(os.environ.get("GPUSTRUCT_EXAMPLES", "100")),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
+)
+settings.load_profile("gpustruct")
+
+# Read by other tools, not by pytest.
+collect_ignore = ["tests/typing", "tests/bad_schemas", "tests/data"]
+
+INSTALL = "this needs a wgpu adapter with shader-f16: apt install mesa-vulkan-drivers libvulkan1 gives one in software"
+
+
+def device_or_skip() -> Any:
+    """A device with f16 in shaders. Without an adapter: a skip, or in CI a failure, in one line."""
+    from gpustruct import BindingError
+    from gpustruct.gpu.devices import F16, default_device
+
+    try:
+        found = default_device()
+        reason = "" if F16 in found.features else f"{found.adapter.info['device']} has no f16"
+    except BindingError as error:
+        reason = str(error)
+    if not reason:
+        return found
+    if os.environ.get("CI", "").lower() in ("true", "1"):
+        pytest.fail(f"{INSTALL} ({reason})", pytrace=False)
+    pytest.skip(INSTALL)
+
+
+@pytest.fixture(scope="session")
+def device() -> Any:
+    """The one device of all tests."""
+    return device_or_skip()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    # Examples name no fixtures: those that use a device say so by what they import.
+    if isinstance(item, pytest.DoctestItem) and uses_device(item.dtest.examples):
+        device_or_skip()
+
+
+def uses_device(examples: Any) -> bool:
+    return any("wgpu" in example.source or "gpustruct.gpu" in example.source for example in examples)
