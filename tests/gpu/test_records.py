@@ -407,17 +407,29 @@ def test_places_beyond_one_binding(device: Any) -> None:
 
 
 def test_limits_name_the_way_out(device: Any) -> None:
-    limit = device.limits["max-buffer-size"]
+    # No adapter's limit is as low.
+    small = device.adapter.request_device_sync(required_limits={"max-buffer-size": 1 << 20})
+    limit = small.limits["max-buffer-size"]
     with pytest.raises(BindingError) as error:
-        RecordBuffer(device, vec4f, limit // 16 + 1)
+        RecordBuffer(small, vec4f, limit // 16 + 1)
     assert f"max-buffer-size is {limit} on this device" in str(error.value)
     assert "required_limits={'max-buffer-size':" in str(error.value)
-    assert f"the adapter allows {device.adapter.limits['max-buffer-size']}" in str(error.value)
+    assert f"the adapter allows {small.adapter.limits['max-buffer-size']}" in str(error.value)
 
 
 class Model(Struct):
     matrix: mat4x4f
     tint: vec3f
+
+
+def test_a_header_out_of_a_batch(device: Any) -> None:
+    buffer = RecordBuffer(device, System, 3)
+    buffer.write(particles(3))
+    before = bytes(device.queue.read_buffer(buffer.buffer))
+    batch = System(gravity=(1, 2, 3), dt=4, particles=particles(9))
+    buffer.write_header(batch)
+    assert bytes(device.queue.read_buffer(buffer.buffer)) == reference.pack(batch)[:16] + before[16:]
+    assert buffer.count == 3
 
 
 def test_dynamic_offsets(device: Any) -> None:
@@ -480,8 +492,13 @@ REFUSED: list[tuple[str, type[Exception], Callable[[Any], Any]]] = [
     ("only a struct that ends in a runtime-sized array has a header", BindingError, lambda b: b.write_header({})),
     ("only records at dynamic offsets", BindingError, lambda b: b.offsets()),
     ("workgroup_size must be", BindingError, lambda b: b.dispatch_size(0)),
-    ("capacity must be", BindingError, lambda b: b.resize(0)),
-    ("capacity must be", BindingError, lambda b: RecordBuffer(b.device, u32, 2.5)),
+    ("capacity must be .*current: 0. .* pass 1 or more", BindingError, lambda b: b.resize(0)),
+    ("capacity must be .* pass 1 or more", BindingError, lambda b: RecordBuffer(b.device, u32, 2.5)),
+    ("capacity must be .*current: None. .* pass 1 or more", BindingError, lambda b: RecordBuffer(b.device, u32, None)),
+    (r"write_header takes the members .*current: int. .* use write_header..'gravity': ", SourceError, lambda b: RecordBuffer(b.device, System, 2).write_header(3)),
+    ("write_header takes .* with the key 5", SourceError, lambda b: RecordBuffer(b.device, System, 2).write_header({5: 1})),
+    ("write_header takes .* with the key 'particles'", SourceError, lambda b: RecordBuffer(b.device, System, 2).write_header({"particles": []})),
+    ("write_header takes .*current: Particle", SourceError, lambda b: RecordBuffer(b.device, System, 2).write_header(particles(1))),
     ("usage must be", BindingError, lambda b: RecordBuffer(b.device, u32, 2, usage="MAP_READ")),
     ("usage must be", BindingError, lambda b: RecordBuffer(b.device, u32, 2, usage="STORE")),
     ("takes a wgpu device", BindingError, lambda b: RecordBuffer(b.buffer, u32, 2)),

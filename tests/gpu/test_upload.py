@@ -379,7 +379,7 @@ import os, resource, sys
 import numpy as np
 import wgpu
 from gpustruct import Struct, f32, u32, vec3f, vec4f
-from gpustruct.gpu import RecordBuffer
+from gpustruct.gpu import RecordBuffer, Uploader
 
 class Particle(Struct):
     position: vec3f
@@ -397,7 +397,9 @@ layout = np.dtype([("position", "f4", 3), ("life", "f4"), ("velocity", "f4", 3),
 file = np.memmap(sys.argv[1], layout, "r", shape=(n,))
 batch = Particle(**{name: file[name] for name in layout.names})
 device = wgpu.gpu.request_adapter_sync().request_device_sync()
-records = RecordBuffer(device, Particle, n)
+# What a device with memory of its own holds by default is more.
+uploader = Uploader(device, chunk_size=8 << 20, chunks=4)
+records = RecordBuffer(device, Particle, n, uploader=uploader)
 # The buffer itself lies in this process's memory on a software device: touched before the count starts.
 records.clear()
 records.read(n - 1, n)

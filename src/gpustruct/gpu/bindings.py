@@ -44,7 +44,7 @@ class BoundRecords:
             if layout.is_runtime_sized:
                 raise BindingError.of("dynamic-runtime", type=layout.name)
             self._stride = round_up(self._alignment(), self._stride)
-        self._capacity = devices.whole("capacity", capacity, 1, 1 << 40, 1, "RecordBuffer")
+        self._capacity = devices.whole("capacity", capacity, 1, 1 << 40, None, "RecordBuffer")
         self._count = 0
         self._buffer = self._create(self._capacity)
 
@@ -190,7 +190,7 @@ class BoundRecords:
         >>> RecordBuffer(wgpu.utils.get_default_device(), vec3f, 1000).dispatch_size(64, 1000)
         (16, 1, 1)
         """
-        size = devices.whole("workgroup_size", workgroup_size, 1, 1 << 16, 1, "dispatch_size")
+        size = devices.whole("workgroup_size", workgroup_size, 1, 1 << 16, None, "dispatch_size")
         number = devices.whole("count", count, 0, self._capacity, self._count, "dispatch_size")
         return devices.dispatch(self._device, -(-number // size))
 

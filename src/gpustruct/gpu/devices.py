@@ -129,18 +129,18 @@ def check_features(device: Any, layout: Layout) -> None:
         raise BindingError.of("device-feature", feature=F16, where=layout.name)
 
 
-def whole(name: str, value: Any, least: int, most: int, default: int, where: str) -> int:
-    """`value` as an int from `least` to `most`, `default` for None; BindingError otherwise."""
-    if value is None:
+def whole(name: str, value: Any, least: int, most: int, default: int | None, where: str) -> int:
+    """`value` as an int from `least` to `most`, for None `default` where there is one; BindingError otherwise."""
+    if value is None and default is not None:
         return default
     try:
         number = least - 1 if isinstance(value, bool) else operator.index(value)
     except TypeError:
         number = least - 1
     if not least <= number <= most:
-        raise BindingError.of(
-            "whole", name=name, least=least, most=most, current=value, where=f"{where}(..., {name}=...)"
-        )
+        facts = {"least": least, "most": most, "current": value, "where": f"{where}(..., {name}=...)"}
+        way_out = f"pass {least} or more" if default is None else "leave it out"
+        raise BindingError.of("whole", name=name, way_out=way_out, **facts)
     return number
 
 

@@ -130,8 +130,11 @@ class RecordBuffer(BoundRecords):
             self.write(batch, start=first, encoder=encoder)
             return first
 
-    def write_header(self, columns: Mapping[str, Any]) -> None:
+    def write_header(self, columns: Any) -> None:
         """Write the members before the runtime-sized array, and leave the array as it is.
+
+        `columns` maps their names to values; of a batch of the buffer's type its header is written. Raises
+        SourceError for anything else, BindingError for a type without a header.
 
         >>> import wgpu
         >>> from gpustruct import Struct, array, f32, u32, vec4f
@@ -144,8 +147,8 @@ class RecordBuffer(BoundRecords):
         tail = self._layout.tail
         if tail is None:
             raise BindingError.of("header-missing", type=self._layout.name)
-        batch = self._type(**columns, **{tail.name: batches_of(blank(self._element, 0))})
-        header = bound_of(batch).parts[0]
+        batch = columns if type(columns) is self._type else self._with_header(columns, tail.name)
+        header = bound_of(batch, "write_header").parts[0]
         with self._lock:
             self._put(batch, [Span(header, 0, 1, 0)])
 
@@ -181,7 +184,7 @@ class RecordBuffer(BoundRecords):
         >>> numbers.append(u32([3])), np.asarray(numbers.read())
         (2, array([1, 2, 3], dtype=uint32))
         """
-        number = devices.whole("capacity", capacity, 1, 1 << 40, 1, "resize")
+        number = devices.whole("capacity", capacity, 1, 1 << 40, None, "resize")
         with self._lock:
             count = min(self._count, number)
             larger = self._create(number)
@@ -211,6 +214,17 @@ class RecordBuffer(BoundRecords):
         if type(batch) is not self._type:
             raise SourceError.of("record-type", **self._expected(function, type(batch).__name__))
         return bound, self._layout.tail is not None
+
+    def _with_header(self, columns: Any, tail: str) -> Any:
+        """A record with these columns as its header, and no elements behind it."""
+        current = type(columns).__name__
+        if isinstance(columns, Mapping):
+            strange = [name for name in columns if not isinstance(name, str) or name == tail]
+            if not strange:
+                return self._type(**columns, **{tail: batches_of(blank(self._element, 0))})
+            current = f"a mapping with the key {strange[0]!r}"
+        facts = {"type": self._type.__name__, "current": current, "member": self._layout.fields[0].name}
+        raise SourceError.of("header-columns", **facts)
 
     def _check_room(self, first: int, count: int, function: str) -> None:
         if first + count > self._capacity:

@@ -38,7 +38,7 @@ class ShardedBuffer:
             raise BindingError.of("shard-runtime", type=layout.name)
         if not targets:
             raise BindingError.of("device-type", function="ShardedBuffer", current="no device")
-        total = devices.whole("capacity", capacity, 1, 1 << 40, 1, "ShardedBuffer")
+        total = devices.whole("capacity", capacity, 1, 1 << 40, None, "ShardedBuffer")
         each = -(-total // len(targets))
         self.buffers = [RecordBuffer(target, T, each, **options) for target in targets]
         self.bounds = [(0, 0) for _ in targets]

@@ -19,8 +19,9 @@ from ..layout import round_up
 MIB = 1 << 20
 
 # Chunk bytes and how many of them, by adapter type: where the device's memory is the host's, small chunks
-# stay in the cache and bound memory; across a bus every submit costs, so fewer and larger ones win.
-CHUNKS = {"DiscreteGPU": (16 * MIB, 4)}
+# stay in the cache and bound memory; across a bus every submit costs, so fewer and larger ones win
+# (docs/performance.md).
+CHUNKS = {"DiscreteGPU": (64 * MIB, 2)}
 DEFAULT_CHUNKS = (8 * MIB, 4)
 
 

@@ -23,6 +23,8 @@ from .staging import CHUNKS, DEFAULT_CHUNKS, Chunk, Ring, refused
 # submit; each of its calls costs as much as several copies (docs/performance.md).
 SMALL_BYTES = 2 << 20
 SMALL_COPIES = 8
+# With so many threads the bus is full: 16 were no faster (docs/performance.md).
+MOST_WORKERS = 8
 
 Progress = Callable[[int, int], object]
 
@@ -76,7 +78,7 @@ class Uploader:
     `device` is a wgpu device (or its queue). `chunk_size`, in bytes, and `chunks`, their number, bound the
     staging memory; left out they suit the adapter. Up to `small_bytes` a batch goes through wgpu's own
     ``write_buffer``, from memory that is used again. `threads` packs with so many threads, None chooses by
-    size. An uploader may be used from several threads: uploads take turns; hold `turn`, a lock, for several
+    size, up to 8. An uploader may be used from several threads: uploads take turns; hold `turn`, a lock, for several
     that must not be parted.
 
     Every upload is submitted before `write` returns, so the queue's order is the order of the calls:
@@ -251,7 +253,8 @@ class Uploader:
             encoder.copy_buffer_to_buffer(chunk.buffer, copy.source, buffer, copy.target, copy.size)
 
     def _workers(self, total: int) -> int:
-        return threads.choose(total, 1, self._threads)
+        workers = threads.choose(total, 1, self._threads)
+        return min(workers, MOST_WORKERS) if self._threads is None else workers
 
     def _stream(self, buffer: Any, batch: Batch, spans: Sequence[Span], total: int, progress: Progress | None) -> None:
         size = self._ring.chunk_size
