@@ -478,10 +478,14 @@ cdef class Rows(Writer):
     cdef int write(self, char *at, object value) except -1:
         cdef Py_ssize_t k
         if type(value) is not tuple and type(value) is not list:
-            if isinstance(value, (str, bytes, dict)) or not hasattr(value, "__iter__"):
+            try:
+                items = iter(() if isinstance(value, (str, bytes, dict)) else value)
+            except TypeError:
+                items = None
+            if items is None or isinstance(value, (str, bytes, dict)):
                 self.refuse(value)
                 return -1
-            value = list(value)
+            value = list(items)
         if length_of(<PyObject *>value) != self.count:
             self.refuse(value)
             return -1

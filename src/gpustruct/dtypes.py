@@ -102,7 +102,7 @@ def struct_of(source: Any, name: str = "", types: Mapping[str, Any] | None = Non
     else:
         try:
             dtype: Any = np.dtype(typing.cast(Any, source))
-        except (TypeError, ValueError, NotImplementedError):
+        except Exception:  # numpy looks into what it is given, whose own code may fail
             dtype = None
         if dtype is None or dtype.names is None:
             current = getattr(source, "__name__", None) or repr(source)

@@ -59,6 +59,8 @@ def batch(cls: Any, source: Any, names: Names = None, /, **renames: Any) -> Any:
         raise SourceError.of("rename-value", current=repr(names), where=cls.__name__, way_out="{'member': 'column'}")
     spec.update(renames)
     for member, name in spec.items():
+        if not isinstance(member, str):
+            raise SourceError.of("rename-value", current=repr(spec), where=cls.__name__, way_out="{'member': 'column'}")
         if not isinstance(name, str) and not (isinstance(name, tuple) and all(isinstance(n, str) for n in name)):
             where = f"{cls.__name__}.{member}"
             raise SourceError.of("rename-value", current=repr(name), where=where, way_out=f"{member}='column'")

@@ -63,7 +63,8 @@ def unmasked(array: Any, where: str, name: str) -> np.ndarray:
 
 def exported(source: Any, where: str, name: str) -> Any:
     """What DLPack makes of an array of another library, without a copy; `source` itself if it has no DLPack."""
-    if not hasattr(source, "__dlpack__"):
+    # numpy's own arrays need no DLPack, and masked ones would lose their mask by it.
+    if isinstance(source, np.ndarray) or not hasattr(source, "__dlpack__"):
         return source
     kind = source.__dlpack_device__()[0] if hasattr(source, "__dlpack_device__") else 1
     if int(kind) not in _READABLE:

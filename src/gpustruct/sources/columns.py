@@ -38,18 +38,34 @@ def column(source: Any, slot: Slot, where: str) -> Any:
     if isinstance(source, np.ndarray):
         return arrays.field(source.view(np.ndarray), slot, where)
     made_by = library(source)
-    if made_by == "pandas":
-        return frames.pandas_column(source, slot, where)
-    if made_by == "polars":
-        return frames.polars_column(source, slot, where)
-    if made_by == "pyarrow":
-        return arrow.column(source, slot, where)
+    if made_by:
+        return _of_library(made_by, source, slot, where)
     if isinstance(source, Batch):
         return source
     if slot.core.__layout__.kind == "struct":
         shelf = shelf_of(slot.core, source, where)
         return arrays.structured(from_records(slot.core, source, (), where), where) if shelf is None else shelf
     return arrays.exported(source, where, slot.name or "column")
+
+
+# What a column of each library has and its frames, scalars and expressions have not; and what its frames have.
+_COLUMN_MARKS = {"pandas": ("array", "isna"), "polars": ("dtype", "null_count"), "pyarrow": ("type", "null_count")}
+_FRAME_MARKS = {"pandas": "columns", "polars": "get_columns", "pyarrow": "column_names"}
+
+
+def _of_library(made_by: str, source: Any, slot: Slot, where: str) -> Any:
+    if not all(hasattr(source, mark) for mark in _COLUMN_MARKS[made_by]):
+        if slot.core.__layout__.kind == "struct" and hasattr(source, _FRAME_MARKS[made_by]):
+            return shelf_of(slot.core, source, where)
+        way_out = 'give one column of it, or several by name: ("x", "y", "z")'
+        raise SourceError.of(
+            "column-source", current=f"{made_by} {type(source).__name__}", where=where, way_out=way_out
+        )
+    if made_by == "pandas":
+        return frames.pandas_column(source, slot, where)
+    if made_by == "polars":
+        return frames.polars_column(source, slot, where)
+    return arrow.column(source, slot, where)
 
 
 def mapping(source: Mapping[Any, Any], where: str) -> Shelf:
@@ -65,11 +81,11 @@ def shelf_of(cls: Any, source: Any, where: str) -> Shelf | None:
     """The source's columns by name, or None where it is an iterable of records; SourceError for what is neither."""
     _refuse_lazy(where, source)
     made_by = library(source)
-    if made_by == "pandas" and hasattr(source, "columns"):
+    if made_by == "pandas" and hasattr(source, _FRAME_MARKS[made_by]):
         return frames.pandas_frame(source, where)
-    if made_by == "polars" and hasattr(source, "get_columns"):
+    if made_by == "polars" and hasattr(source, _FRAME_MARKS[made_by]):
         return frames.polars_frame(source, where)
-    if made_by == "pyarrow" and hasattr(source, "column_names"):
+    if made_by == "pyarrow" and hasattr(source, _FRAME_MARKS[made_by]):
         return arrow.table(source, where)
     if isinstance(source, Mapping):
         return mapping(source, where)

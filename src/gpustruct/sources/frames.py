@@ -24,8 +24,6 @@ def pandas_frame(source: Any, where: str) -> Shelf:
 
 def pandas_column(series: Any, slot: Slot, where: str) -> Any:
     """A pandas Series or Index as an array: no copy of numpy's own dtypes, nor of nullable ones."""
-    if series.ndim != 1:
-        raise SourceError.of("source-kind", current="a DataFrame as one column", type=slot.type.__name__, way_out="pass one of its columns, or name them: (\"x\", \"y\", \"z\")")  # fmt: skip
     dtype: Any = series.dtype
     name = slot.name or "column"
     # pandas makes floats of integers with missing values: NaN is one then.

@@ -213,8 +213,10 @@ def _refuse(cls: Any, keys: tuple[Any, ...], path: str, index: Index, value: Any
 
 
 def _refuse_length(spelling: str, count: int, path: str, index: Index, value: Any) -> NoReturn:
-    sized = hasattr(value, "__len__") and not isinstance(value, str | bytes | Mapping)
-    current = f"{len(value)} entries" if sized else type(value).__name__
+    try:
+        current = type(value).__name__ if isinstance(value, str | bytes | Mapping) else f"{len(value)} entries"
+    except TypeError:
+        current = type(value).__name__
     where, expected = place_of(path, index), f"a list of {count}"
     raise SourceError.of("record-length", type=spelling, current=current, count=current, where=where, expected=expected)
 
@@ -246,8 +248,10 @@ def explain_member(slot: Slot, layout: Layout, spec: Spec, value: Any, path: str
         explain(slot.core, spec, value, path, index)
     else:
         assert layout.element is not None
-        sequence = not isinstance(value, str | bytes | dict) and hasattr(value, "__iter__")
-        items = list(value) if sequence else []
+        try:
+            items = [] if isinstance(value, str | bytes | dict) else list(value)
+        except TypeError:
+            items = []
         if len(items) != layout.count:
             _refuse_length(python_name(layout), layout.count or 0, path, index, value)
         for k, item in enumerate(items):
