@@ -7,6 +7,7 @@ import gc
 import mmap
 import pickle
 import struct
+import sys
 import weakref
 from collections import namedtuple
 from typing import Any
@@ -522,3 +523,36 @@ def test_vectors_are_read_as_numbers_of_their_type() -> None:
     assert record[...].tolist() == [1, 2.5, 3, 1]
     record[...] = (np.nan, np.inf, -np.inf, -0.0)
     assert bytes(record)[4:] == struct.pack("<3f", np.inf, -np.inf, -0.0)
+
+
+def test_no_reference_is_lost_or_kept() -> None:
+    scene, color = view(Scene), (1.25, 2.5, 3.75)
+
+    def use() -> None:
+        scene.camera.position = color
+        scene.lights = [{"color": color, "power": 1}] * 4
+        scene.update(count=2)
+        bytes(scene), memoryview(scene.lights), np.frombuffer(scene.camera, np.uint8), scene.camera.view
+        batch(Light, [(color, 1.5)] * 3)
+        with pytest.raises(SourceError):
+            scene.lights = [1]
+
+    use()
+    before = sys.getrefcount(None), sys.getrefcount(color)
+    for _ in range(200):
+        use()
+    gc.collect()
+    assert abs(sys.getrefcount(None) - before[0]) < 100
+    assert sys.getrefcount(color) == before[1]
+
+
+def test_views_are_buffers_of_every_kind() -> None:
+    record = view(Light, bytes(range(16)))
+    for made in (memoryview(record), np.asarray(memoryview(record)), np.frombuffer(record, np.uint8)):
+        assert bytes(made) == bytes(range(16))
+    assert memoryview(record).readonly
+    assert memoryview(record).format == "B"
+    with pytest.raises(TypeError):
+        struct.pack_into("<f", record, 0, 1.0)
+    struct.pack_into("<f", writable := view(Light), 12, 2.0)
+    assert writable.power == 2

@@ -2,7 +2,7 @@
 # Included by _kernel.pyx. A Writer knows one type; it writes all of a value or, where that fails, nothing.
 
 cimport numpy as cnp
-from cpython.buffer cimport PyBuffer_FillInfo
+from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND
 from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next, PyDict_Size
 from cpython.float cimport PyFloat_AS_DOUBLE
 from cpython.object cimport PyObject, PyObject_GetAttr
@@ -517,6 +517,21 @@ def fill(Writer writer not None, list values, out, Py_ssize_t stride, Py_ssize_t
         PyBuffer_Release(&view)
 
 
+cdef char *BYTES = b"B"
+
+
+cdef int export(Py_buffer *buffer, char *at, Py_ssize_t *size, bint writable, int flags) except -1:
+    """Bytes as a buffer; whose they are is the caller's to say, as PyBuffer_FillInfo would lose a reference to None."""
+    if flags & PyBUF_WRITABLE and not writable:
+        raise BufferError("a view over read-only memory is not writable")
+    buffer.buf, buffer.len, buffer.itemsize, buffer.readonly, buffer.ndim = at, size[0], 1, not writable, 1
+    buffer.format = BYTES if flags & PyBUF_FORMAT else NULL
+    buffer.shape = size if flags & PyBUF_ND else NULL
+    buffer.strides = &buffer.itemsize if flags & PyBUF_STRIDES == PyBUF_STRIDES else NULL
+    buffer.suboffsets, buffer.internal = NULL, NULL
+    return 0
+
+
 cdef class Record:
     """One record over bytes that belong to `owner`, an array of uint8; its classes have a Member for each member.
 
@@ -533,7 +548,8 @@ cdef class Record:
         self.size = 0
 
     def __getbuffer__(self, Py_buffer *buffer, int flags):
-        PyBuffer_FillInfo(buffer, self, self.at, self.size, not self.writable, flags)
+        export(buffer, self.at, &self.size, self.writable, flags)
+        buffer.obj = self
 
 
 cdef class Records:
@@ -581,7 +597,8 @@ cdef class Records:
         return k
 
     def __getbuffer__(self, Py_buffer *buffer, int flags):
-        PyBuffer_FillInfo(buffer, self, self.at, self.size, not self.writable, flags)
+        export(buffer, self.at, &self.size, self.writable, flags)
+        buffer.obj = self
 
 
 cdef class Member:
