@@ -296,3 +296,4 @@ def zero(out, int64_t offset, int64_t stride, int64_t size, int64_t count):
 
 
 include "_records.pxi"
+include "_views.pxi"

@@ -1,0 +1,200 @@
+# Records over their own bytes, read and written through compiled members: what `view` gives.
+# Included by _kernel.pyx behind _records.pxi, whose Writers it uses.
+
+cdef char *BYTES = b"B"
+
+
+cdef int export(Py_buffer *buffer, char *at, Py_ssize_t *size, bint writable, int flags) except -1:
+    """Bytes as a buffer; whose they are is the caller's to say, as PyBuffer_FillInfo would lose a reference to None."""
+    if flags & PyBUF_WRITABLE and not writable:
+        raise BufferError("a view over read-only memory is not writable")
+    buffer.buf, buffer.len, buffer.itemsize, buffer.readonly, buffer.ndim = at, size[0], 1, not writable, 1
+    buffer.format = BYTES if flags & PyBUF_FORMAT else NULL
+    buffer.shape = size if flags & PyBUF_ND else NULL
+    buffer.strides = &buffer.itemsize if flags & PyBUF_STRIDES == PyBUF_STRIDES else NULL
+    buffer.suboffsets, buffer.internal = NULL, NULL
+    return 0
+
+
+cdef class Record:
+    """One record over bytes that belong to `owner`, an array of uint8; its classes have a Member for each member.
+
+    No attribute here is public: those are the members'. An object that nobody placed has no bytes.
+    """
+
+    cdef object owner
+    cdef char *at
+    cdef Py_ssize_t size
+    cdef bint writable
+
+    def __cinit__(self):
+        self.at = NULL
+        self.size = 0
+
+    def __getbuffer__(self, Py_buffer *buffer, int flags):
+        export(buffer, self.at, &self.size, self.writable, flags)
+        buffer.obj = self
+
+
+cdef class Records:
+    """`count` records of one class, or such rows of records, `stride` bytes apart."""
+
+    cdef object owner
+    cdef char *at
+    cdef Py_ssize_t size, count, stride
+    cdef bint writable
+    cdef Member element
+
+    def __cinit__(self):
+        self.at = NULL
+        self.size = self.count = 0
+
+    def __len__(self):
+        return self.count
+
+    def __getitem__(self, index):
+        cdef Py_ssize_t k = self.normal(index)
+        return self.element.place(self.owner, self.at + k * self.stride, self.writable)
+
+    def __setitem__(self, index, value):
+        cdef Py_ssize_t k = self.normal(index)
+        if self.element.leaf is not None and self.writable:
+            self.element.leaf.write(self.at + k * self.stride, value)
+            return
+        self.element.assign(self.element.place(self.owner, self.at + k * self.stride, self.writable), value)
+
+    def __iter__(self):
+        cdef Py_ssize_t k
+        for k in range(self.count):
+            yield self.element.place(self.owner, self.at + k * self.stride, self.writable)
+
+    def __repr__(self):
+        where = self.element.where if self.element is not None else "nothing"
+        return f"<{self.count} records: {where}>"
+
+    cdef Py_ssize_t normal(self, object index) except -1:
+        cdef Py_ssize_t k = index
+        if k < 0:
+            k += self.count
+        if k < 0 or k >= self.count:
+            raise IndexError(f"record {index} of {self.count}")
+        return k
+
+    def __getbuffer__(self, Py_buffer *buffer, int flags):
+        export(buffer, self.at, &self.size, self.writable, flags)
+        buffer.obj = self
+
+
+cdef class Member:
+    """A member of a Record class: reads and writes its bytes at `offset`.
+
+    `leaf` writes numbers; without it the member is a record of class `kind`, or, where `count` is not negative,
+    so many of what the Member `kind` says, `stride` bytes apart. `assign(place, value)` sets records.
+    """
+
+    cdef Py_ssize_t offset, size, count, stride
+    cdef Leaf leaf
+    cdef object kind
+    cdef readonly object assign
+    cdef readonly str __name__
+    cdef str where
+
+    def __init__(self, str name, str where, Py_ssize_t offset, Py_ssize_t size, leaf, kind, Py_ssize_t count,
+                 Py_ssize_t stride, assign):
+        if leaf is None and (not isinstance(kind, Member) if count >= 0 else not issubclass(kind, Record)):
+            raise TypeError("a Member has a Leaf, a class of records, or rows of a Member")
+        if offset < 0 or size < 0 or (count >= 0 and count * stride > size) or (leaf is not None and size < leaf_size(leaf)):
+            raise ValueError("a Member's bytes must hold what it writes")
+        self.__name__, self.where, self.offset, self.size = name, where, offset, size
+        self.leaf, self.kind, self.count, self.stride, self.assign = leaf, kind, count, stride, assign
+
+    def __get__(self, record, kind):
+        cdef Record inside
+        if record is None:
+            return self
+        if not isinstance(record, Record) or (<Record>record).size < self.offset + self.size:
+            raise TypeError(f"{self.where} is a member of another view")
+        inside = record
+        if self.leaf is not None:
+            return self.leaf.read(inside.at + self.offset, inside.owner, inside.writable)
+        return self.place(inside.owner, inside.at + self.offset, inside.writable)
+
+    def __set__(self, record, value):
+        cdef Record inside
+        if not isinstance(record, Record) or (<Record>record).size < self.offset + self.size:
+            raise TypeError(f"{self.where} is a member of another view")
+        inside = record
+        if self.leaf is not None and inside.writable:
+            self.leaf.write(inside.at + self.offset, value)
+        else:
+            self.assign(self.place(inside.owner, inside.at + self.offset, inside.writable), value)
+
+    def __delete__(self, record):
+        raise AttributeError(f"{self.where} is a member of the type and cannot be deleted")
+
+    def __repr__(self):
+        return f"<member {self.where}: {self.size} bytes at {self.offset}>"
+
+    cdef object place(self, object owner, char *at, bint writable):
+        """The record, or the rows of records, at an address inside `owner`; numbers are read."""
+        cdef Record record
+        cdef Records rows
+        if self.leaf is not None:
+            return self.leaf.read(at, owner, writable)
+        if self.count < 0:
+            record = Record.__new__(self.kind)
+            record.owner, record.at, record.size, record.writable = owner, at, self.size, writable
+            return record
+        rows = Records.__new__(Records)
+        rows.owner, rows.at, rows.size, rows.writable = owner, at, self.size, writable
+        rows.count, rows.stride, rows.element = self.count, self.stride, self.kind
+        return rows
+
+
+cdef Py_ssize_t leaf_size(Leaf leaf):
+    """Bytes from a leaf's first scalar to behind its last."""
+    cdef Py_ssize_t size = leaf.unit
+    for k in range(leaf.ndim):
+        size += (leaf.shape[k] - 1) * leaf.strides[k]
+    return size
+
+
+def place(Member member not None, cnp.ndarray owner not None, Py_ssize_t offset):
+    """What `member` is, over the bytes of `owner`, an array of uint8, from `offset` on."""
+    if owner.dtype.char != "B" or not cnp.PyArray_IS_C_CONTIGUOUS(owner):
+        raise TypeError("the bytes must be a contiguous array of uint8")
+    if offset < 0 or offset > owner.nbytes or member.size > owner.nbytes - offset:
+        raise ValueError("the records must lie in their bytes")
+    return member.place(owner, <char *>cnp.PyArray_DATA(owner) + offset, cnp.PyArray_ISWRITEABLE(owner))
+
+
+def element_of(Records records not None):
+    """The Member that each of some records is."""
+    return records.element
+
+
+def differences(const unsigned char[::1] now, unsigned char[::1] before, Py_ssize_t gap):
+    """(offset, size) of the bytes that differ, in words of 4, closer ones than `gap` joined; `before` becomes `now`."""
+    cdef Py_ssize_t length = now.shape[0], k = 0, first = -1, last = 0, step
+    if before.shape[0] != length:
+        raise ValueError("both must have the same length")
+    found = []
+    while k < length:
+        step = 256 if length - k >= 256 else length - k
+        if memcmp(&now[k], &before[k], step) == 0:
+            k += step
+            continue
+        step += k
+        while k < step:
+            if memcmp(&now[k], &before[k], 4 if length - k >= 4 else length - k) != 0:
+                if first >= 0 and k - last > gap:
+                    found.append((first, last - first))
+                    first = -1
+                if first < 0:
+                    first = k
+                last = k + 4 if k + 4 < length else length
+            k += 4
+    if first >= 0:
+        found.append((first, last - first))
+        memcpy(&before[found[0][0]], &now[found[0][0]], last - found[0][0])
+    return found
