@@ -144,7 +144,7 @@ def pack_into(
         nbytes = records * part.stride
         if part.streamable and (stream if stream is not None else nbytes >= STREAM_BYTES):
             mode = _kernel.STREAM
-        if count is None and nbytes < threads.SPLIT_BYTES:
+        if (count is None and nbytes < threads.SPLIT_BYTES) or (count == 1 and count.__class__ is int):
             record, leaf = part.run.scatter(data, base, part.stride, 0, records, mode)
         else:
             record, leaf = _split(part, data, base, mode, count)
