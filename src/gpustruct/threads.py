@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # Below this many bytes handing ranges out costs more than it saves (docs/performance.md).
 SPLIT_BYTES = 8 << 20
-RANGE_BYTES = 2 << 20
+RANGE_BYTES = 6 << 20
 MOST = 1024
 
 Work = Callable[[int, int], tuple[int, int]]
