@@ -46,6 +46,7 @@ def test_the_twin_is_legal_and_its_text_parses(name: str, arrays: Arrays) -> Non
     assert wgsl.check(safe.type, safe.wgsl).__name__ == "Block"
 
 
+@pytest.mark.filterwarnings("ignore::gpustruct.BackendWarning")
 @settings(max_examples=150, deadline=None)
 @given(structs(atomics=False, tail=False))
 def test_any_struct_has_a_legal_twin(cls: Any) -> None:

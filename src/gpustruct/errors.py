@@ -52,8 +52,12 @@ class LayoutError(GpuStructError):
         "member-name": "a member name must be a WGSL identifier that is not reserved (current: {name!r}) - at {where}; rename it, for example to {suggestion!r}",
         "struct-name": "a struct name must be a WGSL identifier that is not reserved (current: {name!r}) - at class {name}; rename the class",
         "member-default": "a member has no default (current: {name} = {value}) - at {where}; give the column when you make the batch: {struct}({name}=...)",
+        "member-hidden": "what the class body defines may not have a member's name (current: {name!r}, a {kind}) - at {where}; rename it, or the member",
         "member-twice": "a member name may appear once in a struct (current: {name!r} stands in {base} already) - at {where}; rename one of them",
         "struct-empty": "a struct must have at least one member (current: none) - at {where}; write `name: type` lines in the class body",
+        "struct-option": "a struct takes no options (current: {options}) - at class {name}; attributes stand on members: Annotated[f32, align(16)]",
+        "struct-attribute": "a class body may not define what the type itself keeps (current: {name}) - at {where}; remove it, or rename it",
+        "plain-bases": "a type that is no struct cannot be extended (current: {base}) - at class {name}; extend Struct, with {base} as the type of a member",
         "struct-bases": "a struct may extend one struct at most (current: {bases}) - at {where}; put the members into one class",
         "struct-extends-runtime": "a struct that ends in a runtime-sized array cannot be extended (current: {base} ends in {member}) - at {where}; extend a struct without the array, and add the array last",
         "member-count": "a struct may have at most 1023 members (current: {count}) - at {where}; group members into nested structs or arrays",
@@ -87,6 +91,7 @@ class LayoutError(GpuStructError):
         "dtype-runtime": "a numpy dtype has a fixed size (current: {type}, which is runtime-sized) - at {where}; use dtype_of({element}) for its elements",
         "dtype-source": "struct_of takes a structured dtype, a ctypes.Structure or a dataclass (current: {current}) - at struct_of(...); pass one of them, with a name for each field",
         "dtype-ask": "a member's type must follow from its dtype (current: {current}; inferred {inferred}) - at {where}; say which: struct_of(..., types={way_out})",
+        "dtype-types": "types must be a mapping from members to types (current: {current}) - at struct_of(..., types=...); pass {{'color': vec4f}}",
         "dtype-answers": "types must name members (unknown: {unknown}) - at struct_of(...) of {where}; use dotted names for nested members, or leave them out",
         "length-size": "a binding size must be a whole number of at least {minimum} bytes (current: {size!r}) - at {where}; bind {minimum} bytes or more",
     }
@@ -272,6 +277,7 @@ class BackendWarning(_Worded, UserWarning):
 
     templates = {
         "naga-align": "naga (wgpu-native, Firefox) does not carry @align on to the enclosing struct: there {name} has {moved} - at {where}; write {marks}",
+        "naga-matrix": "naga 29 (wgpu-native, Firefox) reads {name}, a {type} in a struct in a struct, wrongly from uniform: the device may be lost - at {where}; {remedy}",
         "naga-type": "naga accepts {name}, the specification and Tint do not - at {where}; use 32-bit types",
         "naga-size-runtime": "naga accepts @size on a runtime-sized array, the specification and Tint do not - at {where}; remove it",
         "naga-atomic-read": "naga accepts atomics in var<storage, read>, the specification and Tint do not - at {where}; use read_write",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
@@ -16,6 +17,7 @@ from .errors import LayoutError, SourceError
 from .layout import Layout, Member, round_up
 from .types import Struct, align, array, attributed, layout_of, make_struct, size, vec4f, vec4i, vec4u
 from .wgsl import declare
+from .wgsl.backends import matrix_warnings
 
 _VEC4 = {"f32": vec4f, "i32": vec4i, "u32": vec4u}
 ARRAYS = ("pad", "vec4")
@@ -65,7 +67,8 @@ def uniform_safe(T: Any, arrays: Literal["pad", "vec4"] = "pad", *, variable: st
     ``weights_values(i)`` reads ``weights``. `variable` names it otherwise. A type that is legal already comes
     back as it is.
 
-    Raises LayoutError for what nothing can make legal: atomics, runtime-sized arrays. WGSL §14.4.4 (address
+    Raises LayoutError for what nothing can make legal: atomics, runtime-sized arrays. Warns with BackendWarning
+    of a matrix that naga cannot read there, and says how to read it. WGSL §14.4.4 (address
     space layout constraints).
 
     >>> from gpustruct import Struct, array, f32, layout_of, uniform_safe
@@ -97,6 +100,8 @@ def uniform_safe(T: Any, arrays: Literal["pad", "vec4"] = "pad", *, variable: st
         safe = rewriting.struct(cls, inner=False)
     name = _variable(variable, layout)
     readers = _readers(layout, layout_of(safe), name)
+    for warning in matrix_warnings(layout_of(safe), f"uniform_safe({layout.name})"):
+        warnings.warn(warning, stacklevel=2)
     return UniformSafe(safe, "\n".join([declare(safe), *readers]), cls)
 
 

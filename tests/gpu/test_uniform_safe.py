@@ -12,9 +12,9 @@ import pytest
 import wgpu
 from hypothesis import Phase, assume, given, settings
 
-from gpustruct import LayoutError, layout_of, pack, uniform_safe
+from gpustruct import BackendWarning, LayoutError, array, layout_of, mat2x2f, mat2x2h, mat3x2f, pack, uniform_safe
 from gpustruct.gpu import devices
-from gpustruct.layout import Layout
+from gpustruct.layout import Layout, naga
 from gpustruct.types import attributed, make_struct
 from gpustruct.uniform import UniformSafe
 from strategies import structs
@@ -72,9 +72,11 @@ def member_scalars(
             yield here, float(np.asarray(value))
 
 
-def read_back(device: Any, safe: UniformSafe, data: np.ndarray, expressions: list[str]) -> list[float]:
-    """What a compute shader sees: each expression, as f32."""
-    lines = "".join(f"  out[{k}] = f32({expression});\n" for k, expression in enumerate(expressions))
+def read_back(
+    device: Any, safe: UniformSafe, data: np.ndarray, expressions: list[str], before: str = ""
+) -> list[float]:
+    """What a compute shader sees: each expression, as f32, behind the statement `before`."""
+    lines = f"  {before}\n" + "".join(f"  out[{k}] = f32({expression});\n" for k, expression in enumerate(expressions))
     code = (
         f"{safe.wgsl}\n@group(0) @binding(0) var<uniform> block: Block;\n"
         "@group(0) @binding(1) var<storage, read_write> out: array<f32>;\n"
@@ -121,23 +123,31 @@ def test_the_reader_functions_are_used(device: Any) -> None:
     assert sum(len(re.findall(r"^fn ", text, re.M)) for text in texts) > 40
 
 
+@pytest.mark.filterwarnings("ignore::gpustruct.BackendWarning")
 @settings(max_examples=60, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(structs(atomics=False, tail=False, max_members=4, max_depth=1, max_count=3, ascii_names=True))
 def test_random_structs(device: Any, cls: Any) -> None:
     assume(cls.__layout__.uniform_faults())
     assume(layout_scalars(cls.__layout__) < LARGEST)
-    # naga 29 writes wrong SPIR-V for a component of a matCx2 of a struct of a struct in uniform.
-    assume(not any(two_rows(member.layout) for member in cls.__layout__.fields if member.layout.core.kind == "struct"))
     members = {m.name: attributed(cls.__members__[m.name].type, m) for m in cls.__layout__.fields}
     named = make_struct("Block", members)
     for arrays in MODES:
         try:
-            check(device, named, arrays)
+            # The device is lost where naga misreads more than we say.
+            if not list(naga.misreads(layout_of(uniform_safe(named, arrays).type))):
+                check(device, named, arrays)
         except LayoutError as error:
             if error.rule != "nesting-depth":
                 raise
 
 
-def two_rows(layout: Layout) -> bool:
-    core = layout.core
-    return (core.kind == "matrix" and core.rows == 2) or any(two_rows(member.layout) for member in core.fields)
+@pytest.mark.parametrize("matrix", [mat2x2f, mat3x2f, mat2x2h, array[mat2x2f, 2]], ids=str)
+def test_what_naga_misreads_is_right_in_a_copy(device: Any, matrix: Any) -> None:
+    cls = make_struct("Block", {"inner": make_struct("Inner", {"m": matrix})})
+    with pytest.warns(BackendWarning, match=r"copy Block\.inner into a var and read that"):
+        safe = uniform_safe(cls, variable="block")
+    batch = filled(cls, (), iter(range(1, LARGEST)))
+    expected = list(scalars(layout_of(cls), batch, safe.wgsl, "copied", "block"))
+    expressions = [text.replace("copied.inner", "copied") for text, _ in expected]
+    found = read_back(device, safe, pack(safe(batch)), expressions, "var copied = block.inner;")
+    assert found == [value for _, value in expected]

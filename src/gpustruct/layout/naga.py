@@ -1,7 +1,10 @@
-"""Where naga (wgpu-native, Firefox) lays structs out differently from the specification (gfx-rs/wgpu#4377).
+"""Where naga (wgpu-native, Firefox) departs from the specification: how it lays structs out, what it reads wrongly.
 
-There, @align raises its own member and the size of its struct, but not the alignment of that struct where it
+There (gfx-rs/wgpu#4377) @align raises its own member and the size of its struct, but not the alignment of that struct where it
 is a member itself. Repeating the attribute on the outer member makes both agree.
+
+naga 29 writes wrong SPIR-V for a read of a matCx2 out of ``var<uniform>`` where the way to it goes through a member
+that is a struct; through arrays of structs alone it is right, and so is a copy of that struct.
 """
 
 from __future__ import annotations
@@ -28,6 +31,22 @@ class Departure(NamedTuple):
     offsets: tuple[int, ...]
     size: int
     marks: tuple[tuple[Member, int], ...]
+
+
+class Misread(NamedTuple):
+    """A matrix that naga cannot read from uniform: its place and type, the member to copy, the struct that has it."""
+
+    path: str
+    type: str
+    inner: str
+    outer: Layout
+
+    @property
+    def remedy(self) -> str:
+        return f"copy {self.inner} into a var and read that, or use vec2 members"
+
+
+_Place = tuple[str, str] | None
 
 
 class _Measures(NamedTuple):
@@ -60,6 +79,56 @@ def notes(layout: Layout) -> Iterator[str]:
         for member, align in found.marks:
             remedy = f"write Annotated[{python_name(member.layout)}, align({member.align})]"
             yield f"{found.path}.{member.name} starts at {member.offset}, naga aligns it to {align} only; {remedy}"
+    for found in misreads(layout):
+        where = f"{found.path}, a {found.type} in a struct in a struct"
+        yield f"{where}, is read wrongly from uniform (naga 29: the device may be lost); {found.remedy}"
+
+
+def misreads(layout: Layout) -> Iterator[Misread]:
+    """The members that naga cannot read matrices out of where `layout` is in uniform, each struct once, the outermost.
+
+    One matrix for each, the first. Nothing for a type that is not legal there.
+
+    >>> from gpustruct import Struct, mat2x2f, layout_of
+    >>> class Inner(Struct):
+    ...     turn: mat2x2f
+    >>> class Outer(Struct):
+    ...     inner: Inner
+    >>> [(found.path, found.remedy) for found in misreads(layout_of(Outer))]
+    [('Outer.inner.turn', 'copy Outer.inner into a var and read that, or use vec2 members')]
+    """
+    if not layout.uniform_faults():
+        yield from _misreads(layout, layout.name, {}, set())
+
+
+def _misreads(layout: Layout, path: str, matrices: dict[int, _Place], seen: set[int]) -> Iterator[Misread]:
+    core = layout.core
+    if core.kind != "struct" or id(core) in seen:
+        return
+    seen.add(id(core))
+    for member in core.fields:
+        inner = f"{path}{'[0]' * layout.array_depth}.{member.name}"
+        matrix = _two_rows(member.layout, matrices)
+        if matrix is None or member.layout.kind != "struct":
+            yield from _misreads(member.layout, inner, matrices, seen)
+        elif id(member.layout) not in seen:
+            # A copy of it mends all that is inside.
+            seen.add(id(member.layout))
+            yield Misread(inner + matrix[0], matrix[1], inner, core)
+
+
+def _two_rows(layout: Layout, known: dict[int, _Place]) -> _Place:
+    """Where the first matCx2 inside is, and its type."""
+    core = layout.core
+    if core.kind == "matrix" and core.rows == 2:
+        return "[0]" * layout.array_depth, core.name
+    if core.kind != "struct":
+        return None
+    if id(core) not in known:
+        places = ((member, _two_rows(member.layout, known)) for member in core.fields)
+        known[id(core)] = next((((f".{m.name}{place[0]}", place[1])) for m, place in places if place), None)
+    place = known[id(core)]
+    return place and ("[0]" * layout.array_depth + place[0], place[1])
 
 
 def _search(layout: Layout, path: str, known: dict[int, _Measures], seen: set[int]) -> Iterator[Departure]:

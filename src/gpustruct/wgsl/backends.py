@@ -36,6 +36,13 @@ def naga_warnings(layout: Layout, where: str) -> Iterator[BackendWarning]:
         yield BackendWarning.of("naga-align", name=layout.name, where=where, **facts)
 
 
+def matrix_warnings(layout: Layout, where: str) -> Iterator[BackendWarning]:
+    """A warning for each matrix that naga cannot read where `layout` is in uniform."""
+    for found in naga.misreads(layout):
+        facts = {"type": found.type, "remedy": found.remedy}
+        yield BackendWarning.of("naga-matrix", name=found.path, where=where, **facts)
+
+
 def uniform_warning(layout: Layout, where: str, *, strict: bool) -> Iterator[BackendWarning]:
     """A warning if `layout` is legal in uniform only where the 16-byte rules are lifted."""
     if layout.uniform_faults() and not layout.uniform_faults(standard_layout=True):

@@ -107,6 +107,7 @@ def _check_uniform(resolver: Resolver, declaration: Declaration, kind: Type, sta
     layout = kind.cls.__layout__
     where = f"{declaration.name}, line {resolver.source.line_at(declaration.offset)}"
     resolver.warn(*backends.uniform_warning(layout, where, strict=not standard_layout))
+    resolver.warn(*backends.matrix_warnings(layout, where))
     faults = layout.uniform_faults(standard_layout=standard_layout)
     if faults:
         more = [f"and {len(faults) - MOST_FAULTS} more"] if len(faults) > MOST_FAULTS else []

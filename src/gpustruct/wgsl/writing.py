@@ -7,7 +7,7 @@ from itertools import count
 from typing import Any, Literal
 
 from ..errors import WgslError
-from ..layout import Layout, Member
+from ..layout import Layout, Member, naga
 from ..types import layout_of
 
 PADDING_FORMS = (None, "attributes", "members")
@@ -21,7 +21,8 @@ def declare(*types: Any, padding: Literal["attributes", "members"] | None = None
     each member that holds it: WGSL says that this changes nothing, and backends that do not propagate
     it (naga) then agree. `padding="attributes"` writes every gap as @size on the member before it;
     `padding="members"` fills every gap with members named ``pad0``, ``pad1`` …; both keep all offsets.
-    A type that is no struct adds only the structs inside it.
+    A type that is no struct adds only the structs inside it. A comment stands where naga reads a matrix wrongly
+    from uniform, and says what to write (docs/wgsl.md).
 
     Raises WgslError where two different structs share a name, or where a struct's name hides a
     predeclared type that the text needs. WGSL §6.2.10 (structure types), §4.1.1 (enable).
@@ -53,7 +54,18 @@ def declare(*types: Any, padding: Literal["attributes", "members"] | None = None
         used.update(word for member in layout.fields for word in _predeclared(member))
         uses_f16 |= any(member.layout.core.scalar == "f16" for member in layout.fields)
     _refuse_hidden(texts, used)
-    return "\n".join(["enable f16;\n"] * uses_f16 + list(texts.values()))
+    remarks = _remarks(types)
+    declared = [remarks.get(name, "") + text for name, text in texts.items()]
+    return "\n".join(["enable f16;\n"] * uses_f16 + declared)
+
+
+def _remarks(types: tuple[Any, ...]) -> dict[str, str]:
+    """The comments to stand before a struct: what not to read out of it in uniform."""
+    found: dict[str, dict[str, None]] = {}
+    for misread in (each for type_ in types for each in naga.misreads(layout_of(type_))):
+        line = f"// {misread.path}: naga 29 reads it wrongly from uniform; {misread.remedy}.\n"
+        found.setdefault(misread.outer.name, {})[line] = None
+    return {name: "".join(lines) for name, lines in found.items()}
 
 
 def _structs(layout: Layout, seen: dict[int, int]) -> Iterator[Layout]:
