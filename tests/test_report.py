@@ -470,3 +470,11 @@ def test_diff() -> None:
     ]
     with pytest.raises(LayoutError, match="layout_of takes a gpustruct type"):
         layout_of(Light).diff(3)
+
+
+def test_a_hint_that_cannot_be_built_is_left_out() -> None:
+    # 2**28 elements of 16 bytes are more than a type may take; as they are they take a quarter of it.
+    huge = make_struct("Huge", {"a": array[f32, 2**28], "b": f32})
+    assert not [hint for hint in suggest(huge).hints if hint.rule == "uniform-vec4"]
+    large = make_struct("Large", {"a": array[f32, 2**26], "b": f32})
+    assert [hint.members for hint in suggest(large).hints if hint.rule == "uniform-vec4"] == [("a",)]

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from ..batches import Batch
+from ..errors import LayoutError
 from ..layout import MAX_MEMBERS, SCALAR_SIZE, Layout, Member, vec4_array
 from ..types import PLAIN_TYPES, array, attributed, layout_of, make_struct, size
 from .orders import smallest_order
@@ -223,9 +224,13 @@ def _vec4_arrays(cls: Any) -> Iterator[Hint]:
             continue
         vec4 = vec4_array(layout)
         count = -(-layout.count * inner.rows // 4)
-        packed = make_struct(cls.__name__, {name: array[PLAIN_TYPES[f"vec4{inner.scalar[0]}"], count]})
         wrapper = make_struct("Element", {"value": Annotated[slot.type.__element__, size(SLOT)]})
-        padded = make_struct(cls.__name__, {name: array[wrapper, layout.count]})
+        try:
+            packed = make_struct(cls.__name__, {name: array[PLAIN_TYPES[f"vec4{inner.scalar[0]}"], count]})
+            padded = make_struct(cls.__name__, {name: array[wrapper, layout.count]})
+        except LayoutError:
+            # Padded, it would be longer than any type may be.
+            continue
         if not (_legal(packed) and _legal(padded)):
             continue
         large, small = layout_of(padded).size, layout_of(packed).size
