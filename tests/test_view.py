@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import ctypes
 import gc
 import mmap
 import pickle
@@ -25,6 +26,7 @@ from gpustruct import (
     array,
     atomic,
     batch,
+    dtype_of,
     f16,
     f32,
     i32,
@@ -44,6 +46,11 @@ from gpustruct.views import changed_ranges, forget, update
 class Light(Struct):
     color: vec3f
     power: f32
+
+
+class Two(Struct):
+    one: Light
+    other: Light
 
 
 class Camera(Struct):
@@ -556,3 +563,50 @@ def test_views_are_buffers_of_every_kind() -> None:
         struct.pack_into("<f", record, 0, 1.0)
     struct.pack_into("<f", writable := view(Light), 12, 2.0)
     assert writable.power == 2
+
+
+def test_bytes_of_python_objects_are_left_alone() -> None:
+    objects = np.array([object() for _ in range(8)], object)
+    kept = list(objects)
+    fields = np.zeros(4, [("a", "O"), ("b", "f8")])
+    for data in (objects, memoryview(objects), fields, (ctypes.py_object * 8)(*kept)):
+        with pytest.raises(SourceError) as caught:
+            view(Light, data)
+        assert caught.value.rule == "view-data"
+    assert all(one is other for one, other in zip(objects, kept, strict=True))
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda rows: pickle.loads(pickle.dumps(rows))])
+def test_rows_of_records_pickle_and_copy_with_their_bytes(again: Any) -> None:
+    scene = view(Scene)
+    scene.lights[1].power, scene.grid[2][1].power = 3, 4
+    pairs = view(array[Light, 2], count=2)
+    rows = [scene.lights, scene.grid, scene.grid[2], pairs, pairs[1], view(Light, count=3), view(Light, count=0)]
+    for made in (*rows, view(array[Light], count=2), view(f32, count=2), view(array[array[Light, 2]], count=2)):
+        other = again(made)
+        assert type(other) is type(made)
+        assert (len(other), bytes(other)) == (len(made), bytes(made))
+        assert len(memoryview(other)) == 0 or not np.shares_memory(np.frombuffer(other), np.frombuffer(made))
+    assert again(scene.lights)[1].power == 3
+    assert again(scene.grid)[2][1].power == 4
+
+
+def test_records_are_taken_by_their_number() -> None:
+    lights = view(Scene).lights
+    lights[-4].power = 2
+    assert lights[np.int8(0)].power == 2
+    for number in (4, -5, 2**70, -(2**70)):
+        with pytest.raises(IndexError, match=r"below their count, 4 .current: -?\d+. - at Scene.lights"):
+            lights[number]
+        with pytest.raises(IndexError):
+            lights[number] = {"color": (1, 1, 1), "power": 1}
+    for index in (slice(1, 2), "x", 1.0, None, (0, 1)):
+        with pytest.raises(TypeError, match=r"records are taken one by one, by number .* use v\[i\], or a loop"):
+            lights[index]
+
+
+def test_a_record_of_a_structured_array_comes_as_a_batch() -> None:
+    record, array = view(Two), np.zeros(2, dtype_of(Light))
+    array["power"] = 7
+    record.one = batch(Light, array[1])
+    assert (record.one.power, record.other.power) == (7, 0)

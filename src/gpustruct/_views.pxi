@@ -1,6 +1,8 @@
 # Records over their own bytes, read and written through compiled members: what `view` gives.
 # Included by _kernel.pyx behind _records.pxi, whose Writers it uses.
 
+from cpython.number cimport PyNumber_AsSsize_t
+
 cdef char *BYTES = b"B"
 
 
@@ -69,16 +71,26 @@ cdef class Records:
             yield self.element.place(self.owner, self.at + k * self.stride, self.writable)
 
     def __repr__(self):
-        where = self.element.where if self.element is not None else "nothing"
-        return f"<{self.count} records: {where}>"
+        return f"<{self.count} records: {self.named()}>"
 
     cdef Py_ssize_t normal(self, object index) except -1:
-        cdef Py_ssize_t k = index
-        if k < 0:
-            k += self.count
-        if k < 0 or k >= self.count:
-            raise IndexError(f"record {index} of {self.count}")
-        return k
+        cdef Py_ssize_t k = 0
+        try:
+            k = PyNumber_AsSsize_t(index, IndexError)
+            if k < 0:
+                k += self.count
+            if 0 <= k < self.count:
+                return k
+        except IndexError:
+            pass
+        except TypeError:
+            raise TypeError(f"records are taken one by one, by number (current: [{index!r}]) - at {self.named()}; "
+                            "use v[i], or a loop: for record in v") from None
+        raise IndexError(f"the number of a record must be below their count, {self.count} (current: {index!r}) - "
+                         f"at {self.named()}; count from 0, or with negative numbers from the end")
+
+    cdef str named(self):
+        return self.element.where if self.element is not None else "nothing"
 
     def __getbuffer__(self, Py_buffer *buffer, int flags):
         export(buffer, self.at, &self.size, self.writable, flags)

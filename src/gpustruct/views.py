@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import functools
 import operator
 import weakref
@@ -16,7 +17,7 @@ from .batches import Batch, Slot
 from .columns import SCALAR_CODES
 from .errors import SourceError
 from .layout import Layout
-from .packing import pack
+from .packing import byte_view, pack
 from .sources import batch
 from .sources.records import explain_member, fitting, member_writer
 
@@ -94,8 +95,7 @@ def _memory(cls: Any, data: Any, offset: int, layout: Layout, count: int | None)
     needed = _size(layout, count)
     facts = {"type": cls.__name__, "needed": needed, "offset": offset, "total": offset + needed}
     try:
-        exported = memoryview(data)
-        memory = np.frombuffer(exported.cast("B"), np.uint8) if exported.nbytes else np.zeros(0, np.uint8)
+        memory = byte_view(data)
     except (TypeError, ValueError, BufferError) as error:
         raise SourceError.of("view-data", current=f"{type(data).__name__}: {error}", **facts) from None
     if memory.nbytes - offset < needed:
@@ -310,6 +310,17 @@ def _reduce(record: Any) -> Any:
 
 def _restored(kind: Any, count: int | None, data: bytes) -> Any:
     return view(kind, bytearray(data), count=count)
+
+
+def _reduce_rows(rows: Any) -> Any:
+    slot, layout, _ = _kernel.element_of(rows).assign.args
+    kind = slot.type
+    while kind.__layout__ != layout:
+        kind = kind.__element__
+    return _restored, (kind, len(rows), bytes(rows))
+
+
+copyreg.pickle(_kernel.Records, _reduce_rows)  # type: ignore[arg-type]
 
 
 def _init(record: Any, *arguments: Any, **members: Any) -> NoReturn:
