@@ -5,6 +5,7 @@ Run as a script, this writes the files again with the messages of today, to be r
 
 from __future__ import annotations
 
+import ctypes
 import dataclasses
 from collections import namedtuple
 from pathlib import Path
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 
 import gpustruct
-from gpustruct import Struct, array, f32, mat4x4f, u32, vec3f
+from gpustruct import Struct, array, f32, mat4x4f, u32, vec3f, view  # noqa: F401 - for the cases
 from test_bad_schemas import Case, read
 
 pandas = pytest.importorskip("pandas")
@@ -58,6 +59,14 @@ class Row:
 @dataclasses.dataclass
 class Wide(Row):
     mass: Any = 1.0
+
+
+class Pointed(ctypes.Structure):
+    _fields_ = [("position", ctypes.POINTER(ctypes.c_float))]
+
+
+class Objects(ctypes.Structure):
+    _fields_ = [("position", ctypes.py_object)]
 
 
 Pair = namedtuple("Pair", "position life")

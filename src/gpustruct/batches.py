@@ -7,6 +7,7 @@ that is one already, and never checks values: that happens in the one pass that 
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, NoReturn, cast
 
@@ -16,6 +17,9 @@ from .errors import SourceError
 from .layout import Layout
 
 Shape = tuple[int, ...]
+
+# numpy nests no deeper.
+MOST_DIMENSIONS = 64
 
 INTEGER_RANGE = {"i32": (-(2**31), 2**31 - 1), "u32": (0, 2**32 - 1)}
 
@@ -222,7 +226,10 @@ def spread(slot: Slot, column: Any, shape: Shape) -> Any:
 def whole(slot: Slot, column: Any, shape: Shape) -> Any:
     """`spread`, as one array or one batch: parts are stacked, which copies them."""
     full = spread(slot, column, shape)
-    return full.stack() if isinstance(full, Parts) else full
+    if isinstance(full, Parts):
+        return full.stack()
+    # A new view each time: whoever gets it may give it another dtype or shape, and the batch keeps its own.
+    return full.view() if isinstance(full, np.ndarray) else full
 
 
 def broadcast(batch: Batch, shape: Shape) -> Batch:
@@ -314,12 +321,6 @@ def as_array(source: Any, slot: Slot, where: str) -> np.ndarray:
     """`source` as an array over the same memory, if it has any; a copy of what has none."""
     if type(source) is np.ndarray:
         return source.view()
-    if isinstance(source, np.ma.MaskedArray):
-        masked = cast("np.ma.MaskedArray[Any, Any]", source)
-        if np.ma.is_masked(masked):
-            way_out = f"{slot.name or 'column'}.filled(0)"
-            raise SourceError.of("column-masked", kind="masked array", where=where, way_out=way_out)
-        return masked.data.view(np.ndarray)
     if (
         isinstance(source, Mapping)
         or source is None
@@ -328,11 +329,21 @@ def as_array(source: Any, slot: Slot, where: str) -> np.ndarray:
         way_out = f"give an array of shape {_shape_text(slot)}"
         raise SourceError.of("column-source", current=_describe(source), where=where, way_out=way_out)
     try:
-        array = np.asarray(source)
+        if isinstance(source, list | tuple):
+            _check_nested(cast("list[Any] | tuple[Any, ...]", source), slot, where)
+        array = np.asanyarray(source)
+    except SourceError:
+        raise
     except Exception as error:
         reason = str(error).split(". ")[0]
         way_out = f"give an array of shape {_shape_text(slot)}"
         raise SourceError.of("column-source", current=reason, where=where, way_out=way_out) from error
+    if isinstance(array, np.ma.MaskedArray):
+        if np.ma.is_masked(array):
+            way_out = f"{slot.name or 'column'}.filled(0)" if array.ndim else "a number in place of masked"
+            kind = "masked array" if array.ndim else "a masked value"
+            raise SourceError.of("column-masked", kind=kind, where=where, way_out=way_out)
+        array = array.data
     if array.dtype == object and array.ndim == 0:
         way_out = f"give an array of shape {_shape_text(slot)}"
         raise SourceError.of("column-source", current=_describe(source), where=where, way_out=way_out)
@@ -341,6 +352,26 @@ def as_array(source: Any, slot: Slot, where: str) -> np.ndarray:
         kind = f"{type(source).__name__} with missing values"
         raise SourceError.of("column-masked", kind=kind, where=where, way_out=way_out)
     return array.view(np.ndarray)
+
+
+def _check_nested(source: list[Any] | tuple[Any, ...], slot: Slot, where: str) -> None:
+    """Refuse lists that hold a masked value, for which numpy takes what lies under the mask, or themselves."""
+    level: list[Any] = [source]
+    for _ in range(MOST_DIMENSIONS):
+        kinds = set(map(type, itertools.chain.from_iterable(level)))
+        if any(issubclass(kind, np.ma.MaskedArray) for kind in kinds):
+            entries = itertools.chain.from_iterable(level)
+            if any(isinstance(entry, np.ma.MaskedArray) and np.ma.is_masked(entry) for entry in entries):
+                way_out = "a number in place of masked"
+                raise SourceError.of("column-masked", kind="masked values in a list", where=where, way_out=way_out)
+        if not any(issubclass(kind, list | tuple) for kind in kinds):
+            return
+        inner = [entry for entry in itertools.chain.from_iterable(level) if isinstance(entry, list | tuple)]
+        # Each once: a list may hold itself, twice, and numpy would not come to an end.
+        level = list(dict(zip(map(id, inner), inner, strict=True)).values())
+    way_out = f"give an array of shape {_shape_text(slot)}"
+    current = f"lists nested more than {MOST_DIMENSIONS} deep"
+    raise SourceError.of("column-source", current=current, where=where, way_out=way_out)
 
 
 def _has_missing(array: np.ndarray) -> bool:

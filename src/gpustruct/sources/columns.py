@@ -119,7 +119,11 @@ def _buffer(source: Any, where: str) -> Shelf | None:
         element: Any = type(source)
         while issubclass(element, ctypes.Array):
             element = element._type_
-        array = np.frombuffer(memoryview(source).cast("B"), np.dtype(element))
+        try:
+            array = np.frombuffer(memoryview(source).cast("B"), np.dtype(element))
+        except (TypeError, ValueError):
+            # Pointers and Python objects inside: numpy has no dtype for them.
+            return _refuse(where, source)
         array = array.reshape(()) if element is type(source) else array
         return arrays.structured(array, where) if array.dtype.names is not None else _refuse(where, source)
     exported = source

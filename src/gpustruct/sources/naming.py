@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..batches import Batch, Parts, Slot
+from ..batches import Batch, Parts, Slot, as_array, check_dtype
 from ..errors import SourceError
 
 Renames = Mapping[str, Any]
@@ -71,15 +71,22 @@ class _Pick:
             raise SourceError.of("rename-column", unknown=", ".join(unknown), where=where, came=came)
         self.used.update(map(str, names))
         if names is not name:
-            value = self.shelf.get(self.keys[str(name)], slot, where)
+            value = self.named(str(name), slot, where)
             return from_shelf(slot.core, value._replace(where=where), {}) if isinstance(value, Shelf) else value
         if slot.core.__layout__.kind == "struct":
             way_out = f"{path}.member=(...)"
             raise SourceError.of("rename-value", current=repr(name), where=where, way_out=way_out)
-        part = slot._replace(name=f"{slot.name}")
-        return Parts(
-            tuple(self.shelf.get(self.keys[str(n)], part, f"{where}[{k}]") for k, n in enumerate(names)), (), ()
-        )
+        return Parts(tuple(self.named(str(n), slot, f"{where}[{k}]") for k, n in enumerate(names)), (), ())
+
+    def named(self, name: str, slot: Slot, where: str) -> Any:
+        """The source's column `name`, checked here, where messages can say its name."""
+        where, slot = f"{where} (column {name!r})", slot._replace(name=name)
+        value = self.shelf.get(self.keys[name], slot, where)
+        if slot.core.__layout__.kind == "struct":
+            return value
+        array = as_array(value, slot, where)
+        check_dtype(slot, array.dtype, where)
+        return array
 
     def finish(self, cls: Any) -> None:
         unknown = [key for key in self.keys if key not in self.used]

@@ -208,6 +208,8 @@ def _refuse(cls: Any, keys: tuple[Any, ...], path: str, index: Index, value: Any
         current += f" of {len(value)}"
         if len(value) == len(expected):
             way_out = "use dicts or objects: values by position cannot be renamed"
+    elif isinstance(value, np.void | np.ndarray) and value.dtype.names is not None:
+        current, way_out = "a numpy record", f"make a batch of it: batch({cls.__name__}, a)"
     facts = {"count": len(cls.__members__), "expected": ", ".join(expected), "current": current}
     raise SourceError.of("record-kind", where=where, way_out=way_out, **facts)
 
