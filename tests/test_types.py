@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
+import copy
 import json
 import pickle
 import re
 import subprocess
 import sys
 import textwrap
+import typing
+import warnings
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import pytest
@@ -30,6 +33,7 @@ from gpustruct import (
     i32,
     layout_of,
     mat4x4f,
+    pack,
     size,
     types,
     u32,
@@ -318,6 +322,63 @@ def test_a_wrong_shape_never_becomes_a_batch(data: Any) -> None:
     else:
         with pytest.raises(SourceError):
             cls(np.zeros(shape, int))
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_fields_pickle(protocol: int) -> None:
+    for field in (Light.radius, Scene.lights, Lights.count):
+        again = pickle.loads(pickle.dumps(field, protocol))
+        assert repr(again) == repr(field)
+        assert again.type is field.type
+    assert copy.deepcopy(Light.radius).offset == Light.radius.offset
+    batch = Light(color=np.ones((2, 4)), radius=[1, 2])
+    assert again.__get__(Lights(count=3, lights=batch)) == 3
+
+
+def test_a_finished_type_keeps_what_it_has() -> None:
+    for name in ("__layout__", "__members__", "__columns__", "__shape__", "__bound__", "__orig_bases__", "radius", "x"):
+        with pytest.raises(AttributeError, match="Light is a finished type"):
+            setattr(Light, name, 3)
+    with pytest.raises(AttributeError, match="vec3f is a finished type"):
+        vec3f.__layout__ = layout_of(f32)
+    with pytest.raises(AttributeError, match="Light is a finished type"):
+        Light.radius = Light.color
+
+
+def test_class_variables_are_no_members() -> None:
+    class Constants(Struct):
+        a: f32
+        most: ClassVar[int] = 3
+        unset: typing.ClassVar
+
+        def twice(self) -> Any:
+            return self.a * 2
+
+    assert Constants.most == 3
+    assert [member.name for member in layout_of(Constants).fields] == ["a"]
+    assert Constants(a=2).twice() == 4
+
+
+def test_a_name_that_only_looks_mangled_is_a_name() -> None:
+    assert types.make_struct("X", {"_X__b": f32})._X__b.offset == 0
+
+
+def test_what_a_batch_hands_out_is_not_what_it_holds() -> None:
+    for batch, take in (
+        (Light(color=np.ones((4, 4)), radius=np.arange(4.0)), lambda batch: batch.radius),
+        (f32(np.arange(4.0)), np.asarray),
+    ):
+        expected = reference.pack(batch)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of numpy, for setting them
+            take(batch).dtype = "f4"
+            take(batch).shape = (2, 2)
+        assert take(batch).shape == (4,)
+        assert pack(batch).tobytes() == expected
+    column = np.arange(4.0)
+    batch = f32(column)
+    np.asarray(batch)[1] = 7
+    assert column[1] == 7
 
 
 # What a type checker says.

@@ -95,6 +95,8 @@ def struct_of(source: Any, name: str = "", types: Mapping[str, Any] | None = Non
     >>> Particle.position, Particle.id
     (<Field Particle.position: vec3f, offset=0, size=12, align=16>, <Field Particle.id: u32, offset=12, size=4, align=4>)
     """
+    if types is not None and not isinstance(types, Mapping):
+        raise LayoutError.of("dtype-types", current=repr(types))
     answers = dict(types or {})
     title = name or (source.__name__ if isinstance(source, type) else "Record")
     if dataclasses.is_dataclass(source) and isinstance(source, type):

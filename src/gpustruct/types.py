@@ -14,7 +14,7 @@ import typing
 import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, NoReturn, cast
+from typing import Annotated, Any, ClassVar, Literal, NoReturn, cast
 
 from . import layout as layouts
 from . import names
@@ -97,12 +97,24 @@ class Recipe:
 
 def _remade(namespace: dict[str, Any]) -> Any:
     """The type that a recipe among the original bases makes; None where there is none."""
-    recipe = next(iter(namespace.get("__orig_bases__", ())), None)
+    bases = namespace.get("__orig_bases__")
+    recipe = bases[0] if isinstance(bases, tuple) and bases else None
     return recipe.make(*recipe.arguments) if isinstance(recipe, Recipe) and recipe.make is not None else None
 
 
-# What a finished type keeps, whoever sets it.
-_KEPT = ("__layout__", "__members__", "__element__", "__component__", "__orig_bases__", "__slots__")
+# What a type, and what its instances, keep as they were made.
+_KEPT = frozenset(
+    ("__layout__", "__members__", "__element__", "__component__", "__orig_bases__", "__slots__", *Batch.__slots__)
+)
+
+
+def _alike(value: Any, held: Any) -> bool:
+    """Whether `value` says what a finished type has already."""
+    if isinstance(value, Field) and isinstance(held, Field):
+        return value.__reduce__() == held.__reduce__()
+    if isinstance(value, tuple) and isinstance(held, tuple) and held and isinstance(held[0], Recipe):
+        return [type(base) for base in value] == [Recipe]
+    return type(value) is type(held) and bool(value == held)
 
 
 class TypeMeta(type):
@@ -111,22 +123,39 @@ class TypeMeta(type):
     __layout__: Layout
     __members__: dict[str, Slot]
 
-    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> Any:
+    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> Any:
         made = _remade(namespace)
-        return super().__new__(mcs, name, bases, namespace) if made is None else made
+        if made is not None:
+            return made
+        for base in bases:
+            if Batch not in (base, *base.__bases__):
+                raise LayoutError.of("plain-bases", base=base.__name__, name=name)
+        _refuse_options(name, options)
+        return super().__new__(mcs, name, bases, namespace)
+
+    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> None:
+        super().__init__(name, bases, namespace)
 
     def __repr__(cls) -> str:
         return cls.__name__
 
     def __setattr__(cls, name: str, value: Any) -> None:
-        if name in _KEPT or (isinstance(value, Field) and name in cls.__members__):
+        held = cls.__dict__.get(name)
+        # cloudpickle sets again what a class was made with.
+        if (name in _KEPT or isinstance(held, Field)) and _alike(value, held):
             return
-        if not (name.startswith("__") and name.endswith("__")) and not name.startswith("_abc_"):
+        if name in _KEPT or (not (name.startswith("__") and name.endswith("__")) and not name.startswith("_abc_")):
             raise AttributeError(f"{cls.__name__} is a finished type; define a new class for other members")
         super().__setattr__(name, value)
 
     def __delattr__(cls, name: str) -> None:
         raise AttributeError(f"{cls.__name__} is a finished type; define a new class for other members")
+
+
+def _refuse_options(name: str, options: Mapping[str, Any]) -> None:
+    if options:
+        shown = ", ".join(f"{option}={value!r}" for option, value in options.items())
+        raise LayoutError.of("struct-option", options=shown, name=name)
 
 
 class Plain(Batch, metaclass=TypeMeta):
@@ -290,6 +319,9 @@ class Field:
         facts = f"offset={self.offset}, size={self.size}, align={self.align}"
         return f"<Field {self._struct}.{self.name}: {self.type.__name__}, {facts}>"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Field, (self._struct, self._index, self._slot, self._member)
+
     def __get__(self, batch: Batch | None, owner: Any = None) -> Any:
         if batch is None:
             return self
@@ -300,20 +332,32 @@ class Field:
         raise AttributeError(str(error))
 
 
+class _Body(dict[str, Any]):
+    """What a class statement fills: there Python has mangled names that start with two underscores."""
+
+
 class StructMeta(TypeMeta):
     """Turns a class body of annotations into a type, or raises LayoutError at the class line."""
 
-    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> Any:
+    @classmethod
+    def __prepare__(mcs, name: str, bases: tuple[type, ...], /, **options: Any) -> _Body:
+        return _Body()
+
+    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> Any:
         made = _remade(namespace)
         if made is not None:
             return made
         if len(bases) != 1:
             spelled = ", ".join(base.__name__ for base in bases)
             raise LayoutError.of("struct-bases", bases=spelled, where=f"class {name}")
-        if not names.is_legal(name):
+        if not isinstance(name, str) or not names.is_legal(name):
             raise LayoutError.of("struct-name", name=name)
+        _refuse_options(name, options)
         namespace.setdefault("__slots__", ())
-        cls = super().__new__(mcs, name, bases, namespace)
+        for kept in _KEPT & namespace.keys():
+            if kept != "__slots__" or namespace[kept] not in ((), []):
+                raise LayoutError.of("struct-attribute", name=kept, where=f"class {name}")
+        cls = type.__new__(mcs, name, bases, namespace)
         if bases == (Plain,):
             return cls
         frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
@@ -328,16 +372,19 @@ def _module(cls: type) -> dict[str, Any]:
 def _finish(cls: Any, name: str, bases: tuple[type, ...], namespace: dict[str, Any], scope: dict[str, Any]) -> None:
     specs = _inherited(name, bases)
     annotations = inspect.get_annotations(cls)
+    for member_name in specs:
+        _refuse_default(name, member_name, namespace)
     for member_name, annotation in annotations.items():
         where = f"{name}.{member_name}"
         if member_name in specs:
             raise LayoutError.of("member-twice", name=member_name, base=bases[0].__name__, where=where)
-        if not names.is_legal(member_name):
-            suggestion = names.suggest(member_name)
-            raise LayoutError.of("member-name", name=member_name, where=where, suggestion=suggestion)
-        if member_name in namespace:
-            facts = {"name": member_name, "value": repr(namespace[member_name]), "struct": name}
-            raise LayoutError.of("member-default", where=where, **facts)
+        if _is_class_variable(annotation, scope, where):
+            continue
+        written = _written(member_name, name) if isinstance(namespace, _Body) else member_name
+        if not isinstance(written, str) or not names.is_legal(written):
+            facts = {"where": f"{name}.{written}", "suggestion": names.suggest(str(written))}
+            raise LayoutError.of("member-name", name=written, **facts)
+        _refuse_default(name, member_name, namespace)
         specs[member_name] = member_spec(_evaluate(annotation, scope, where), where)
     rows = [(n, type_.__layout__, align_, size_) for n, (type_, align_, size_) in specs.items()]
     layout = layouts.struct(name, rows)
@@ -347,6 +394,30 @@ def _finish(cls: Any, name: str, bases: tuple[type, ...], namespace: dict[str, A
     for index, (slot, member) in enumerate(zip(slots.values(), layout.fields, strict=True)):
         type.__setattr__(cls, slot.name, Field(name, index, slot, member))
     type.__setattr__(cls, "__orig_bases__", (Recipe(cls),))
+
+
+def _written(member_name: str, struct: str) -> str:
+    """A member's name as it stands in the class body: Python puts ``_Struct`` before ``__name``."""
+    prefix = f"_{struct.lstrip('_')}"
+    return member_name.removeprefix(prefix) if member_name.startswith(f"{prefix}__") else member_name
+
+
+def _refuse_default(struct: str, name: str, namespace: Mapping[str, Any]) -> None:
+    if name not in namespace:
+        return
+    value = namespace[name]
+    where = f"{struct}.{name}"
+    if callable(value) or hasattr(value, "__get__"):
+        raise LayoutError.of("member-hidden", name=name, kind=type(value).__name__, where=where)
+    raise LayoutError.of("member-default", name=name, value=repr(value), struct=struct, where=where)
+
+
+def _is_class_variable(annotation: Any, scope: Mapping[str, Any], where: str) -> bool:
+    if isinstance(annotation, str):
+        if "ClassVar" not in annotation:
+            return False
+        annotation = _evaluate(annotation, scope, where)
+    return annotation is ClassVar or typing.get_origin(annotation) is ClassVar
 
 
 Spec = tuple[Any, int | None, int | None]
