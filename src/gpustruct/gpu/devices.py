@@ -131,10 +131,9 @@ def check_features(device: Any, layout: Layout) -> None:
 
 def whole(name: str, value: Any, least: int, most: int, default: int | None, where: str) -> int:
     """`value` as an int from `least` to `most`, for None `default` where there is one; BindingError otherwise."""
-    if value is None and default is not None:
-        return default
+    given: Any = default if value is None else value
     try:
-        number = least - 1 if isinstance(value, bool) else operator.index(value)
+        number = least - 1 if isinstance(value, bool) else operator.index(given)
     except TypeError:
         number = least - 1
     if not least <= number <= most:
