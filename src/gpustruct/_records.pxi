@@ -279,7 +279,8 @@ cdef class Leaf(Writer):
             raw = <char *>cnp.PyArray_DATA(array)
             if not cnp.PyArray_IS_C_CONTIGUOUS(array):
                 raw = stage + 4 * self.count
-                walk(raw, <char *>cnp.PyArray_DATA(array), self.shape, cnp.PyArray_STRIDES(array), self.ndim, size, True)
+                walk(raw, <char *>cnp.PyArray_DATA(array), self.shape, cnp.PyArray_STRIDES(array), self.ndim, size,
+                     True)
             fault = convert(stage, raw, self.count) >= 0
             if not fault:
                 self.place(at, stage)
@@ -425,7 +426,8 @@ cdef class Group(Writer):
             return self.refused(value)
         for k in range(self.count):
             place = &self.places[k]
-            if mode == BY_KEY and PyDict_Next(value, &position, &name, &item) and name == place.seen and not place.parted:
+            if (mode == BY_KEY and PyDict_Next(value, &position, &name, &item) and name == place.seen
+                    and not place.parted):
                 if quick(place, at, item):
                     continue
                 found = <object>item
@@ -437,7 +439,8 @@ cdef class Group(Writer):
                     self.seen[k] = <object>name
                     place.seen = name
                 found = self.find(value, <object>place.key, mode)
-            elif place.slot and type(value) is self.last and (<PyObject **>(<char *><PyObject *>value + place.slot))[0] != NULL:
+            elif (place.slot and type(value) is self.last
+                    and (<PyObject **>(<char *><PyObject *>value + place.slot))[0] != NULL):
                 item = (<PyObject **>(<char *><PyObject *>value + place.slot))[0]
                 if quick(place, at, item):
                     continue
@@ -498,7 +501,10 @@ cdef class Rows(Writer):
 
 
 def fill(Writer writer not None, list values, out, Py_ssize_t stride, Py_ssize_t size, list place):
-    """Write each value into its record of `size` bytes, `stride` apart in `out`; where one fails, its number goes to `place`."""
+    """Write each value into its record of `size` bytes, `stride` apart in `out`.
+
+    Where one fails, its number goes to `place`.
+    """
     cdef Py_buffer view
     cdef Py_ssize_t k, count = len(values)
     PyObject_GetBuffer(out, &view, PyBUF_SIMPLE | PyBUF_WRITABLE)
