@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import pytest
@@ -98,6 +98,18 @@ def notebook() -> Any:
 
     class Longer(Outer):
         weight: f32
+        most: ClassVar[int] = 5
+
+        def heavier(self, by: float) -> Any:
+            return self.weight + by
+
+        @property
+        def twice(self) -> Any:
+            return self.weight * 2
+
+        @staticmethod
+        def name() -> str:
+            return "longer"
 
     def packed(count: int) -> np.ndarray:
         inner = Inner(a=np.ones((count, 3)), b=(1, 2, 3))
@@ -112,7 +124,7 @@ def test_classes_of_a_notebook_travel_by_value() -> None:
     for made in (longer, outer, pairs):
         assert cloudpickle.loads(cloudpickle.dumps(made)) is made
     data = cloudpickle.dumps((packed, longer, outer, pairs, packed(3).tobytes()))
-    assert len(data) < 8000
+    assert len(data) < 10_000
     code = """
 import pickle, sys
 from gpustruct import array, layout_of, types
@@ -121,6 +133,15 @@ assert packed(3).tobytes() == expected
 assert pairs is array[outer, 2]
 assert longer.inner.type is outer.inner.type
 assert layout_of(longer).size == longer.weight.offset + 16
+assert (longer.most, longer.name()) == (5, "longer")
+made = longer(pairs={"a": [0, 0, 0], "b": [(1, 2, 3)] * 3}, n=1, inner={"a": 1, "b": (1, 2, 3)}, weight=2)
+assert (made.twice, made.heavier(1.5)) == (4, 3.5)
+try:
+    longer.most = 6
+except AttributeError:
+    pass
+else:
+    raise AssertionError("a finished type was changed")
 """
     path = f"{EXAMPLE.parent.parent / 'src'}:{Path(__file__).parent}"
     told = subprocess.run(

@@ -303,6 +303,20 @@ def test_pickled_classes_of_a_module_are_the_same_class() -> None:
         assert pickle.loads(pickle.dumps(cls)) is cls
 
 
+def test_a_class_of_a_function_pickles_as_another_of_the_same_layout() -> None:
+    class Local(Struct):
+        a: f32
+
+        def twice(self) -> Any:
+            return self.a * 2
+
+    again, batch = pickle.loads(pickle.dumps((Local, Local(a=1))))
+    assert again is not Local
+    assert again is type(batch)
+    assert layout_of(again) == layout_of(Local)
+    assert not hasattr(again, "twice")
+
+
 def test_a_batch_is_pickled_into_another_process() -> None:
     cls = types.make_struct("Local", {"a": Annotated[f32, align(16)], "b": array[vec3f, 2]})
     data = pickle.dumps(cls(a=[1, 2], b=np.ones((2, 2, 3))))

@@ -99,9 +99,16 @@ def _remade(namespace: dict[str, Any]) -> Any:
     """The type that a recipe among the original bases makes; None where there is none."""
     bases = namespace.get("__orig_bases__")
     recipe = bases[0] if isinstance(bases, tuple) and bases else None
-    return recipe.make(*recipe.arguments) if isinstance(recipe, Recipe) and recipe.make is not None else None
+    if not isinstance(recipe, Recipe) or recipe.make is None:
+        return None
+    made = recipe.make(*recipe.arguments)
+    if isinstance(made, StructMeta):
+        _remade_types.add(made)
+    return made
 
 
+# Types that a recipe made, in a process that had them not.
+_remade_types: weakref.WeakSet[Any] = weakref.WeakSet()
 # What a type, and what its instances, keep as they were made.
 _KEPT = frozenset(
     ("__layout__", "__members__", "__element__", "__component__", "__orig_bases__", "__slots__", *Batch.__slots__)
@@ -114,7 +121,13 @@ def _alike(value: Any, held: Any) -> bool:
         return value.__reduce__() == held.__reduce__()
     if isinstance(value, tuple) and isinstance(held, tuple) and held and isinstance(held[0], Recipe):
         return [type(base) for base in value] == [Recipe]
-    return type(value) is type(held) and bool(value == held)
+    for inner in ("fget", "__func__", "__code__"):
+        if hasattr(held, inner):
+            return hasattr(value, inner) and _alike(getattr(value, inner), getattr(held, inner))
+    try:
+        return type(value) is type(held) and bool(value == held)
+    except Exception:  # of values that compare in their own way, such as arrays
+        return False
 
 
 class TypeMeta(type):
@@ -141,10 +154,12 @@ class TypeMeta(type):
 
     def __setattr__(cls, name: str, value: Any) -> None:
         held = cls.__dict__.get(name)
-        # cloudpickle sets again what a class was made with.
-        if (name in _KEPT or isinstance(held, Field)) and _alike(value, held):
+        # cloudpickle sets again all that a class had: what a recipe makes lacks its methods and class variables.
+        if name in cls.__dict__ and _alike(value, held):
             return
-        if name in _KEPT or (not (name.startswith("__") and name.endswith("__")) and not name.startswith("_abc_")):
+        new = name not in cls.__dict__ and cls in _remade_types
+        free = new or (name.startswith("__") and name.endswith("__")) or name.startswith("_abc_")
+        if name in _KEPT or not free:
             raise AttributeError(f"{cls.__name__} is a finished type; define a new class for other members")
         super().__setattr__(name, value)
 
@@ -500,6 +515,10 @@ class Struct(Plain, metaclass=StructMeta):
     for vec3f, ``(n, 4, 4)`` for mat4x4f ([row, col]), ``(n, 8, 3)`` for ``array[vec3f, 8]``; leading
     dimensions broadcast. Raises LayoutError at the class line for what WGSL refuses, SourceError for
     columns that do not fit. WGSL §6.2.10 (structure types).
+
+    A class body may define methods and class variables too (``ClassVar``); they have no part in the layout.
+    A class that can be imported pickles as its name. One made inside a function pickles with its members
+    and comes back as another class of the same layout; cloudpickle keeps its methods too.
 
     >>> import numpy as np
     >>> from gpustruct import Struct, vec3f, f32
