@@ -131,9 +131,10 @@ def check_features(device: Any, layout: Layout) -> None:
 
 def whole(name: str, value: Any, least: int, most: int, default: int | None, where: str) -> int:
     """`value` as an int from `least` to `most`, for None `default` where there is one; BindingError otherwise."""
-    given: Any = default if value is None else value
+    if value is None and default is not None:
+        return default
     try:
-        number = least - 1 if isinstance(value, bool) else operator.index(given)
+        number = least - 1 if value is None or isinstance(value, bool) else operator.index(value)
     except TypeError:
         number = least - 1
     if not least <= number <= most:
