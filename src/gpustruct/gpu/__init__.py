@@ -3,7 +3,8 @@
 from .readback import Reading, read_buffer
 from .records import RecordBuffer
 from .shards import ShardedBuffer
-from .upload import Uploader, write_buffer
+from .upload import Uploader
 from .verify import verify
+from .writing import write_buffer
 
 __all__ = ["Reading", "RecordBuffer", "ShardedBuffer", "Uploader", "read_buffer", "verify", "write_buffer"]

@@ -15,6 +15,7 @@ from ..batches import Batch
 from ..errors import BindingError
 from ..layout import round_up
 from ..packing import Part, bound_of, fault
+from ..views import forget
 from . import devices, readback, streaming
 from .fills import LINE, Fill, Piece, Span, fills, spans_of
 from .staging import CHUNKS, DEFAULT_CHUNKS, Chunk, Ring, refused
@@ -186,6 +187,7 @@ class Uploader:
         total = sum(span.size for span in spans)
         if not total:
             return
+        forget(buffer)  # A view may have been up there: what it holds is no longer known.
         with self.turn:
             try:
                 if encoder is not None:
@@ -378,22 +380,3 @@ def _always_fits(dtype: np.dtype, scalar: str) -> bool:
     if kind == "f":
         return size <= (4 if scalar == "f32" else 2)
     return scalar == "f32" or size == 1 or (kind == "i" and size == 2)
-
-
-def write_buffer(target: Any, buffer: Any, batch: Any, offset: int = 0) -> None:
-    """Pack a batch and write its records into a wgpu buffer, from byte `offset` on.
-
-    `target` is the device or its queue. The write takes its place in the queue's order, as wgpu's own
-    ``queue.write_buffer`` does: behind what was submitted before, ahead of what is submitted later. The
-    same as ``Uploader.of(device).write(buffer, batch, offset)``, errors included.
-
-    >>> import wgpu
-    >>> from gpustruct import vec3f
-    >>> from gpustruct.gpu import read_buffer, write_buffer
-    >>> device = wgpu.utils.get_default_device()
-    >>> buffer = device.create_buffer(size=32, usage=wgpu.BufferUsage.COPY_DST | wgpu.BufferUsage.COPY_SRC)
-    >>> write_buffer(device, buffer, vec3f([[1, 2, 3], [4, 5, 6]]))
-    >>> np.asarray(read_buffer(device, buffer, vec3f))[1]
-    array([4., 5., 6.], dtype=float32)
-    """
-    Uploader.of(devices.device_of(target, "write_buffer")).write(buffer, batch, offset)

@@ -1,0 +1,59 @@
+"""write_buffer: a batch, or a view's changed bytes, into a plain wgpu buffer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _kernel
+from ..unpacking import unpack
+from ..views import changed_ranges, forget
+from . import devices
+from .upload import Uploader
+
+
+def write_buffer(target: Any, buffer: Any, batch: Any, offset: int = 0) -> None:
+    """Write a batch's records, or what has changed in a view, into a wgpu buffer from byte `offset` on.
+
+    `target` is the device or its queue. The write takes its place in the queue's order, as wgpu's own
+    ``queue.write_buffer`` does: behind what was submitted before, ahead of what is submitted later. For a
+    batch the same as ``Uploader.of(device).write(buffer, batch, offset)``, errors included. Of a `view` only
+    the byte ranges go up that differ from what it last sent to this buffer; call
+    ``gpustruct.views.forget(buffer)`` after writing there by other means than gpustruct.
+
+    Raises SourceError if a value does not fit or `batch` is none; BindingError for what is no buffer of this
+    device, lacks COPY_DST, is mapped, destroyed or too small, or if `offset` is no multiple of 4.
+    WebGPU §19.1 (GPUQueue).
+
+    >>> import wgpu
+    >>> from gpustruct import Struct, f32, vec3f, view
+    >>> from gpustruct.gpu import read_buffer, write_buffer
+    >>> class Light(Struct):
+    ...     color: vec3f
+    ...     power: f32
+    >>> device = wgpu.utils.get_default_device()
+    >>> buffer = device.create_buffer(size=16, usage=wgpu.BufferUsage.COPY_DST | wgpu.BufferUsage.COPY_SRC)
+    >>> light = view(Light)
+    >>> light.power = 3
+    >>> write_buffer(device.queue, buffer, light)
+    >>> read_buffer(device, buffer, Light).power
+    array([3.], dtype=float32)
+    """
+    device = devices.device_of(target, "write_buffer")
+    if not isinstance(batch, _kernel.Record | _kernel.Records):
+        Uploader.of(device).write(buffer, batch, offset)
+        return
+    data = memoryview(batch)
+    if data.nbytes % devices.COPY_ALIGNMENT:
+        # Half a word at the end belongs to a neighbour, which a batch's write keeps.
+        record: Any = batch[0] if isinstance(batch, _kernel.Records) else batch
+        Uploader.of(device).write(buffer, unpack(type(record).__type__, data), offset)
+        return
+    devices.check_buffer(device, buffer, "COPY_DST", "write_buffer")
+    offset = devices.check_offset(offset, "write_buffer")
+    devices.check_room(buffer, offset, data.nbytes, "write_buffer")
+    try:
+        for start, size in changed_ranges(batch, buffer, offset):
+            device.queue.write_buffer(buffer, offset + start, data[start : start + size])
+    except BaseException:
+        forget(buffer)
+        raise
