@@ -359,6 +359,16 @@ def test_a_finished_type_keeps_what_it_has() -> None:
         Light.radius = Light.color
 
 
+def test_a_batch_keeps_what_it_has() -> None:
+    batch = Light(color=np.ones((2, 4)), radius=[1, 2])
+    for name in ("__columns__", "__shape__", "__bound__", "__drained__", "radius", "unknown"):
+        with pytest.raises(AttributeError):
+            setattr(batch, name, 3)
+        with pytest.raises(AttributeError):
+            delattr(batch, name)
+    assert pack(batch).tobytes() == reference.pack(batch)
+
+
 def test_class_variables_are_no_members() -> None:
     class Constants(Struct):
         a: f32

@@ -147,6 +147,14 @@ class Batch:
                 parts.append(f"{label}{column.dtype.name}{column.shape}")
         return f"{cls.__name__}({', '.join(parts)})"
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in Batch.__slots__:
+            raise AttributeError(f"{type(self).__name__} keeps its {name}; make a new batch")
+        object.__setattr__(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{type(self).__name__} keeps its {name}; make a new batch")
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _make, (type(self), self.__columns__, self.__shape__)
 

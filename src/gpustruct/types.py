@@ -372,6 +372,8 @@ class StructMeta(TypeMeta):
         for kept in _KEPT & namespace.keys():
             if kept != "__slots__" or namespace[kept] not in ((), []):
                 raise LayoutError.of("struct-attribute", name=kept, where=f"class {name}")
+        if not isinstance(namespace.get("__annotations__", {}), Mapping):
+            raise LayoutError.of("struct-attribute", name="__annotations__", where=f"class {name}")
         cls = type.__new__(mcs, name, bases, namespace)
         if bases == (Plain,):
             return cls
