@@ -118,6 +118,12 @@ def test_python_objects_are_no_bytes(make: Any, dtype: Any) -> None:
     gc.collect()
 
 
+def test_field_names_are_no_objects() -> None:
+    rows = np.zeros(4, [("Origin", "f4"), ("b", "f8")])
+    assert pack(f32([1, 2]), out=rows).nbytes == rows.nbytes
+    assert pack(f32([1, 2]), out=memoryview(rows)).nbytes == rows.nbytes
+
+
 def test_offsets_beyond_all_memory() -> None:
     empty = Point(position=np.zeros((0, 3)), life=[], id=np.zeros(0, int))
     for offset in (2**62, 2**64, 2**70):

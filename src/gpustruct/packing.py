@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 import sys
 from typing import Any, NamedTuple
 
@@ -144,7 +145,7 @@ def pack_into(
         nbytes = records * part.stride
         if part.streamable and (stream if stream is not None else nbytes >= STREAM_BYTES):
             mode = _kernel.STREAM
-        if (count is None and nbytes < threads.SPLIT_BYTES) or (count == 1 and count.__class__ is int):
+        if (count is None and nbytes < threads.SPLIT_BYTES) or (count.__class__ is int and count == 1):
             record, leaf = part.run.scatter(data, base, part.stride, 0, records, mode)
         else:
             record, leaf = _split(part, data, base, mode, count)
@@ -267,7 +268,7 @@ def byte_view(source: Any) -> NDArray[np.uint8]:
     Python objects are no bytes: written over, their addresses would crash the interpreter.
     """
     view = memoryview(source)
-    if "O" in view.format:
+    if "O" in re.sub(":[^:]*:", "", view.format):  # Field names stand between colons.
         raise TypeError("it holds Python objects")
     return np.frombuffer(view.cast("B") if view.nbytes else bytearray(), np.uint8)
 
