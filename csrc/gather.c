@@ -76,6 +76,15 @@ static void close_outlets(const scatter_context *c, const outlets *out) {
     c->isa->fence();
 }
 
+/* Each step reads the whole block again, and the stores between leave the stream behind it unseen: ask for the next. */
+static void fetch_records(const char *from, int64_t bytes) {
+#if defined(__GNUC__)
+    for (const char *end = from + bytes; from < end; from += CACHE_LINE) __builtin_prefetch(from);
+#else
+    (void)from, (void)bytes;
+#endif
+}
+
 /* One step over n records from `record`, to columns from `first` on; the first that does not fit, or -1. */
 static int64_t run_step(const scatter_context *c, const scatter_step *s, int64_t first, int64_t n, const char *record,
                         int64_t stride) {
@@ -111,6 +120,9 @@ scatter_status gather_run(const scatter_isa *isa, const scatter_plan *plan, cons
         for (int64_t end = index + (left < stop - index ? left : stop - index); index < end && status.record < 0;) {
             int64_t n = end - index < c.block ? end - index : c.block;
             aim_outlets(&c, &out, first);
+            if (out.active)
+                fetch_records(from + (index - start + n) * stride,
+                              (end - index - n < n ? end - index - n : n) * stride);
             for (int32_t k = 0; k < plan->step_count; k++) {
                 const scatter_step *s = plan->steps + k;
                 int64_t bad = run_step(&c, s, first, n, from + (index - start) * stride, stride);

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import wgpu
 
-from .. import threads
+from .. import _kernel, threads
 from ..batches import Batch, from_columns
 from ..errors import SourceError
 from ..layout import Layout, round_up
+from ..packing import STREAM_BYTES
 from ..types import layout_of
 from ..unpacking import DTYPES, drained_of, gather_fault
 from . import devices
@@ -111,10 +112,11 @@ class Landing:
 
 def _gather(piece: Piece, memory: Any, out: Batch, workers: int) -> None:
     run, stride = piece.part.run, piece.part.stride
+    mode = _kernel.STREAM if (piece.stop - piece.start) * stride >= STREAM_BYTES else _kernel.PLAIN
 
     def work(start: int, stop: int) -> tuple[int, int]:
         at = piece.at + (start - piece.start) * stride
-        result: tuple[int, int] = run.gather(memory, at, stride, start, stop)
+        result: tuple[int, int] = run.gather(memory, at, stride, start, stop, mode)
         return result
 
     if workers == 1:
