@@ -19,6 +19,8 @@ ROOMS: list[set[str]] = [
     {"layout"},
     {"holding"},
     {"batches"},
+    {"members"},
+    {"classes"},
     {"types"},
     {"wgsl"},
     {"threads", "columns", "dtypes"},

@@ -14,13 +14,15 @@ import typing
 import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, NoReturn, cast
+from typing import Annotated, Any, Literal, cast
 
 from . import layout as layouts
 from . import names
-from .batches import Batch, Slot, whole
-from .errors import GpuStructError, LayoutError, SourceError
+from .batches import Batch
+from .classes import KEPT, Plain, Recipe, TypeMeta, importable, refuse_options, remade
+from .errors import LayoutError
 from .layout import Layout, Member
+from .members import Body, Field, Spec, as_written, evaluate, inherited, is_class_variable, refuse_default, slot_of
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -77,129 +79,10 @@ class size(Attribute):
     __slots__ = ()
 
 
-class Recipe:
-    """How to make a type again where its module cannot be imported: `make(*arguments)`.
-
-    cloudpickle, which dask and others pickle notebooks' classes with, makes an empty class of the same bases
-    and then sets its attributes; a type is made whole instead. It takes the bases from ``__orig_bases__``, so
-    there a recipe stands, which the metaclass follows.
-    """
-
-    def __init__(self, cls: Any, make: Any = None, arguments: tuple[Any, ...] = ()) -> None:
-        self.cls, self.make, self.arguments = cls, make, arguments
-
-    def __reduce__(self) -> Any:
-        return Recipe, (None, *(_recipe(self.cls) if self.make is None else (self.make, self.arguments)))
-
-    def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
-        return (Plain,)
-
-
-def _remade(namespace: dict[str, Any]) -> Any:
-    """The type that a recipe among the original bases makes; None where there is none."""
-    bases = namespace.get("__orig_bases__")
-    recipe = bases[0] if isinstance(bases, tuple) and bases else None
-    if not isinstance(recipe, Recipe) or recipe.make is None:
-        return None
-    made = recipe.make(*recipe.arguments)
-    if isinstance(made, StructMeta):
-        _remade_types.add(made)
-    return made
-
-
-# Types that a recipe made, in a process that had them not.
-_remade_types: weakref.WeakSet[Any] = weakref.WeakSet()
-# What a type, and what its instances, keep as they were made.
-_KEPT = frozenset(
-    ("__layout__", "__members__", "__element__", "__component__", "__orig_bases__", "__slots__", *Batch.__slots__)
-)
-
-
-def _alike(value: Any, held: Any) -> bool:
-    """Whether `value` says what a finished type has already."""
-    if isinstance(value, Field) and isinstance(held, Field):
-        return value.__reduce__() == held.__reduce__()
-    if isinstance(value, tuple) and isinstance(held, tuple) and held and isinstance(held[0], Recipe):
-        return [type(base) for base in value] == [Recipe]
-    for inner in ("fget", "__func__", "__code__"):
-        if hasattr(held, inner):
-            return hasattr(value, inner) and _alike(getattr(value, inner), getattr(held, inner))
-    try:
-        return type(value) is type(held) and bool(value == held)
-    except Exception:  # of values that compare in their own way, such as arrays
-        return False
-
-
-class TypeMeta(type):
-    """The class of all types: they print as their name, and hold still."""
-
-    __layout__: Layout
-    __members__: dict[str, Slot]
-
-    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> Any:
-        made = _remade(namespace)
-        if made is not None:
-            return made
-        for base in bases:
-            if Batch not in (base, *base.__bases__):
-                raise LayoutError.of("plain-bases", base=base.__name__, name=name)
-        _refuse_options(name, options)
-        return super().__new__(mcs, name, bases, namespace)
-
-    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> None:
-        super().__init__(name, bases, namespace)
-
-    def __repr__(cls) -> str:
-        return cls.__name__
-
-    def __setattr__(cls, name: str, value: Any) -> None:
-        held = cls.__dict__.get(name)
-        # cloudpickle sets again all that a class had: what a recipe makes lacks its methods and class variables.
-        if name in cls.__dict__ and _alike(value, held):
-            return
-        new = name not in cls.__dict__ and cls in _remade_types
-        free = new or (name.startswith("__") and name.endswith("__")) or name.startswith("_abc_")
-        if name in _KEPT or not free:
-            raise AttributeError(f"{cls.__name__} is a finished type; define a new class for other members")
-        super().__setattr__(name, value)
-
-    def __delattr__(cls, name: str) -> None:
-        raise AttributeError(f"{cls.__name__} is a finished type; define a new class for other members")
-
-
-def _refuse_options(name: str, options: Mapping[str, Any]) -> None:
-    if options:
-        shown = ", ".join(f"{option}={value!r}" for option, value in options.items())
-        raise LayoutError.of("struct-option", options=shown, name=name)
-
-
-class Plain(Batch, metaclass=TypeMeta):
-    """The base of every type that is no struct; its instances hold one column.
-
-    >>> import numpy as np
-    >>> from gpustruct import vec3f, pack
-    >>> pack(vec3f(np.ones((2, 3)))).nbytes
-    32
-    """
-
-    __slots__ = ()
-
-
-def _slot(name: str, type_: Any) -> Slot:
-    core, dims, runtime = type_, (), False
-    while core.__layout__.kind == "array":
-        if core.__layout__.count is None:
-            runtime = True
-        else:
-            dims = (*dims, core.__layout__.count)
-        core = core.__element__
-    return Slot(name, type_, core, dims, runtime)
-
-
 def _plain(layout: Layout, spelling: str = "", **namespace: Any) -> Any:
     name = spelling or layouts.python_name(layout)
     cls = TypeMeta(name, (Plain,), {"__slots__": (), "__module__": __name__, "__layout__": layout, **namespace})
-    type.__setattr__(cls, "__members__", {"": _slot("", cls)})
+    type.__setattr__(cls, "__members__", {"": slot_of("", cls)})
     type.__setattr__(cls, "__orig_bases__", (Recipe(cls),))
     return cls
 
@@ -285,81 +168,15 @@ def _count(count: Any, where: str, element: Any) -> int:
     return number
 
 
-class Field:
-    """One member of a Struct class, seen from the class: ``Particle.life.offset``.
-
-    `name`; `type`, the gpustruct class; `offset`, `size` and `align` in bytes, attributes included. On a
-    batch the same attribute is the member's column: a view of the array that was given, broadcast to the
-    batch's shape, or the nested batch.
-
-    >>> from gpustruct import Struct, vec3f, f32
-    >>> class Particle(Struct):
-    ...     position: vec3f
-    ...     life: f32
-    >>> Particle.life.offset, Particle.life.type
-    (12, f32)
-    """
-
-    __slots__ = ("_index", "_member", "_slot", "_struct")
-
-    def __init__(self, struct: str, index: int, slot: Slot, member: Member) -> None:
-        self._struct, self._index, self._slot, self._member = struct, index, slot, member
-
-    @property
-    def name(self) -> str:
-        """The member's name."""
-        return self._member.name
-
-    @property
-    def type(self) -> Any:
-        """The member's type, a gpustruct class."""
-        return self._slot.type
-
-    @property
-    def offset(self) -> int:
-        """Bytes from the start of the struct (WGSL OffsetOfMember)."""
-        return self._member.offset
-
-    @property
-    def size(self) -> int:
-        """Bytes that the member takes, its @size included (WGSL SizeOfMember)."""
-        return self._member.size
-
-    @property
-    def align(self) -> int:
-        """The member's alignment in bytes, its @align included (WGSL AlignOfMember)."""
-        return self._member.align
-
-    def __repr__(self) -> str:
-        facts = f"offset={self.offset}, size={self.size}, align={self.align}"
-        return f"<Field {self._struct}.{self.name}: {self.type.__name__}, {facts}>"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Field, (self._struct, self._index, self._slot, self._member)
-
-    def __get__(self, batch: Batch | None, owner: Any = None) -> Any:
-        if batch is None:
-            return self
-        return whole(self._slot, batch.__columns__[self._index], batch.__shape__)
-
-    def __set__(self, batch: Batch, value: Any) -> NoReturn:
-        error = SourceError.of("batch-assign", where=f"{self._struct}.{self.name}", name=self.name)
-        raise AttributeError(str(error))
-
-
-class _Body(dict[str, Any]):
-    """What a class statement fills: there Python has mangled names that start with two underscores."""
-
-
 class StructMeta(TypeMeta):
     """Turns a class body of annotations into a type, or raises LayoutError at the class line."""
 
     @classmethod
-    def __prepare__(mcs, name: str, bases: tuple[type, ...], /, **options: Any) -> _Body:
-        return _Body()
+    def __prepare__(mcs, name: str, bases: tuple[type, ...], /, **options: Any) -> Body:
+        return Body()
 
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> Any:
-        made = _remade(namespace)
+        made = remade(namespace)
         if made is not None:
             return made
         if len(bases) != 1:
@@ -367,9 +184,9 @@ class StructMeta(TypeMeta):
             raise LayoutError.of("struct-bases", bases=spelled, where=f"class {name}")
         if not isinstance(name, str) or not names.is_legal(name):
             raise LayoutError.of("struct-name", name=name)
-        _refuse_options(name, options)
+        refuse_options(name, options)
         namespace.setdefault("__slots__", ())
-        for kept in _KEPT & namespace.keys():
+        for kept in KEPT & namespace.keys():
             if kept != "__slots__" or namespace[kept] not in ((), []):
                 raise LayoutError.of("struct-attribute", name=kept, where=f"class {name}")
         if not isinstance(namespace.get("__annotations__", {}), Mapping):
@@ -387,82 +204,30 @@ def _module(cls: type) -> dict[str, Any]:
 
 
 def _finish(cls: Any, name: str, bases: tuple[type, ...], namespace: dict[str, Any], scope: dict[str, Any]) -> None:
-    specs = _inherited(name, bases)
+    specs = inherited(name, bases)
     annotations = inspect.get_annotations(cls)
     for member_name in specs:
-        _refuse_default(name, member_name, namespace)
+        refuse_default(name, member_name, namespace)
     for member_name, annotation in annotations.items():
         where = f"{name}.{member_name}"
         if member_name in specs:
             raise LayoutError.of("member-twice", name=member_name, base=bases[0].__name__, where=where)
-        if _is_class_variable(annotation, scope, where):
+        if is_class_variable(annotation, scope, where):
             continue
-        written = _written(member_name, name) if isinstance(namespace, _Body) else member_name
+        written = as_written(member_name, name) if isinstance(namespace, Body) else member_name
         if not isinstance(written, str) or not names.is_legal(written):
             facts = {"where": f"{name}.{written}", "suggestion": names.suggest(str(written))}
             raise LayoutError.of("member-name", name=written, **facts)
-        _refuse_default(name, member_name, namespace)
-        specs[member_name] = member_spec(_evaluate(annotation, scope, where), where)
+        refuse_default(name, member_name, namespace)
+        specs[member_name] = member_spec(evaluate(annotation, scope, where), where)
     rows = [(n, type_.__layout__, align_, size_) for n, (type_, align_, size_) in specs.items()]
     layout = layouts.struct(name, rows)
-    slots = {n: _slot(n, type_) for n, (type_, _, _) in specs.items()}
+    slots = {n: slot_of(n, type_) for n, (type_, _, _) in specs.items()}
     type.__setattr__(cls, "__layout__", layout)
     type.__setattr__(cls, "__members__", slots)
     for index, (slot, member) in enumerate(zip(slots.values(), layout.fields, strict=True)):
         type.__setattr__(cls, slot.name, Field(name, index, slot, member))
     type.__setattr__(cls, "__orig_bases__", (Recipe(cls),))
-
-
-def _written(member_name: str, struct: str) -> str:
-    """A member's name as it stands in the class body: Python puts ``_Struct`` before ``__name``."""
-    prefix = f"_{struct.lstrip('_')}"
-    return member_name.removeprefix(prefix) if member_name.startswith(f"{prefix}__") else member_name
-
-
-def _refuse_default(struct: str, name: str, namespace: Mapping[str, Any]) -> None:
-    if name not in namespace:
-        return
-    value = namespace[name]
-    where = f"{struct}.{name}"
-    if callable(value) or hasattr(value, "__get__"):
-        raise LayoutError.of("member-hidden", name=name, kind=type(value).__name__, where=where)
-    raise LayoutError.of("member-default", name=name, value=repr(value), struct=struct, where=where)
-
-
-def _is_class_variable(annotation: Any, scope: Mapping[str, Any], where: str) -> bool:
-    if isinstance(annotation, str):
-        if "ClassVar" not in annotation:
-            return False
-        annotation = _evaluate(annotation, scope, where)
-    return annotation is ClassVar or typing.get_origin(annotation) is ClassVar
-
-
-Spec = tuple[Any, int | None, int | None]
-
-
-def _inherited(name: str, bases: tuple[type, ...]) -> dict[str, Spec]:
-    base: Any = bases[0]
-    layout: Layout | None = getattr(base, "__layout__", None)
-    if layout is None:
-        return {}
-    if layout.tail is not None:
-        facts = {"base": base.__name__, "member": layout.tail.name}
-        raise LayoutError.of("struct-extends-runtime", where=f"class {name}", **facts)
-    return {
-        member.name: (base.__members__[member.name].type, member.explicit_align, member.explicit_size)
-        for member in layout.fields
-    }
-
-
-def _evaluate(annotation: Any, scope: Mapping[str, Any], where: str) -> Any:
-    if not isinstance(annotation, str):
-        return annotation
-    try:
-        return eval(annotation, dict(scope))
-    except GpuStructError:
-        raise
-    except Exception as error:
-        raise LayoutError.of("annotation-name", text=annotation, reason=error, where=where) from None
 
 
 def member_spec(annotation: Any, where: str) -> Spec:
@@ -571,16 +336,9 @@ def attributed(type_: Any, member: Member) -> Any:
     return type_
 
 
-def _importable(cls: type) -> bool:
-    found: Any = sys.modules.get(cls.__module__)
-    for part in cls.__qualname__.split("."):
-        found = getattr(found, part, None)
-    return found is cls
-
-
 def _reduce_type(cls: Any) -> Any:
     parameters = hasattr(cls, "__component__") or hasattr(cls, "__element__")
-    if not parameters and (_importable(cls) or not issubclass(cls, Struct)):
+    if not parameters and (importable(cls) or not issubclass(cls, Struct)):
         return cls.__qualname__
     return _recipe(cls)
 
@@ -596,5 +354,11 @@ def _recipe(cls: Any) -> tuple[Any, tuple[Any, ...]]:
     return make_struct, (cls.__name__, members, cls.__module__)
 
 
+def _reduce_recipe(recipe: Recipe) -> Any:
+    made = _recipe(recipe.cls) if recipe.make is None else (recipe.make, recipe.arguments)
+    return Recipe, (None, *made)
+
+
+copyreg.pickle(Recipe, _reduce_recipe)
 copyreg.pickle(TypeMeta, _reduce_type)  # type: ignore[arg-type]
 copyreg.pickle(StructMeta, _reduce_type)  # type: ignore[arg-type]

@@ -1,0 +1,127 @@
+"""The class of all types, which keeps a finished type as it is, and the recipe that makes a type again."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Mapping
+from typing import Any
+
+from .batches import Batch, Slot
+from .errors import LayoutError
+from .layout import Layout
+from .members import Field
+
+
+class Recipe:
+    """How to make a type again where its module cannot be imported: `make(*arguments)`.
+
+    cloudpickle, which dask and others pickle notebooks' classes with, makes an empty class of the same bases
+    and then sets its attributes; a type is made whole instead. It takes the bases from ``__orig_bases__``, so
+    there a recipe stands, which the metaclass follows.
+    """
+
+    def __init__(self, cls: Any, make: Any = None, arguments: tuple[Any, ...] = ()) -> None:
+        self.cls, self.make, self.arguments = cls, make, arguments
+
+    def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
+        return (Plain,)
+
+
+def importable(cls: type) -> bool:
+    """Whether a class is found where it says it is."""
+    found: Any = sys.modules.get(cls.__module__)
+    for part in cls.__qualname__.split("."):
+        found = getattr(found, part, None)
+    return found is cls
+
+
+def remade(namespace: dict[str, Any]) -> Any:
+    """The type that a recipe among the original bases makes; None where there is none."""
+    bases = namespace.get("__orig_bases__")
+    recipe = bases[0] if isinstance(bases, tuple) and bases else None
+    if not isinstance(recipe, Recipe) or recipe.make is None:
+        return None
+    made = recipe.make(*recipe.arguments)
+    if isinstance(made, TypeMeta) and "" not in getattr(made, "__members__", ("",)):
+        _remade_types.add(made)
+    return made
+
+
+# Types that a recipe made, in a process that had them not.
+_remade_types: weakref.WeakSet[Any] = weakref.WeakSet()
+# What a type, and what its instances, keep as they were made.
+KEPT = frozenset(
+    ("__layout__", "__members__", "__element__", "__component__", "__orig_bases__", "__slots__", *Batch.__slots__)
+)
+
+
+def _alike(value: Any, held: Any) -> bool:
+    """Whether `value` says what a finished type has already."""
+    if isinstance(value, Field) and isinstance(held, Field):
+        return value.__reduce__() == held.__reduce__()
+    if isinstance(value, tuple) and isinstance(held, tuple) and held and isinstance(held[0], Recipe):
+        return [type(base) for base in value] == [Recipe]
+    for inner in ("fget", "__func__", "__code__"):
+        if hasattr(held, inner):
+            return hasattr(value, inner) and _alike(getattr(value, inner), getattr(held, inner))
+    try:
+        return type(value) is type(held) and bool(value == held)
+    except Exception:  # of values that compare in their own way, such as arrays
+        return False
+
+
+class TypeMeta(type):
+    """The class of all types: they print as their name, and hold still."""
+
+    __layout__: Layout
+    __members__: dict[str, Slot]
+
+    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> Any:
+        made = remade(namespace)
+        if made is not None:
+            return made
+        for base in bases:
+            if Batch not in (base, *base.__bases__):
+                raise LayoutError.of("plain-bases", base=base.__name__, name=name)
+        refuse_options(name, options)
+        return super().__new__(mcs, name, bases, namespace)
+
+    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> None:
+        super().__init__(name, bases, namespace)
+
+    def __repr__(cls) -> str:
+        return cls.__name__
+
+    def __setattr__(cls, name: str, value: Any) -> None:
+        held = cls.__dict__.get(name)
+        # cloudpickle sets again all that a class had: what a recipe makes lacks its methods and class variables.
+        if name in cls.__dict__ and _alike(value, held):
+            return
+        new = name not in cls.__dict__ and cls in _remade_types
+        free = new or (name.startswith("__") and name.endswith("__")) or name.startswith("_abc_")
+        if name in KEPT or not free:
+            raise AttributeError(f"{cls.__name__} is a finished type; define a new class for other members")
+        super().__setattr__(name, value)
+
+    def __delattr__(cls, name: str) -> None:
+        raise AttributeError(f"{cls.__name__} is a finished type; define a new class for other members")
+
+
+def refuse_options(name: str, options: Mapping[str, Any]) -> None:
+    """Raise LayoutError for what a class line may not say beside its bases."""
+    if options:
+        shown = ", ".join(f"{option}={value!r}" for option, value in options.items())
+        raise LayoutError.of("struct-option", options=shown, name=name)
+
+
+class Plain(Batch, metaclass=TypeMeta):
+    """The base of every type that is no struct; its instances hold one column.
+
+    >>> import numpy as np
+    >>> from gpustruct import vec3f, pack
+    >>> pack(vec3f(np.ones((2, 3)))).nbytes
+    32
+    """
+
+    __slots__ = ()

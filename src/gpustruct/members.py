@@ -1,0 +1,146 @@
+"""Members: how a class body says them, and the `Field` that a finished class shows for each."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Mapping
+from typing import Any, ClassVar, NoReturn
+
+from .batches import Batch, Slot, whole
+from .errors import GpuStructError, LayoutError, SourceError
+from .layout import Layout, Member
+
+
+def slot_of(name: str, type_: Any) -> Slot:
+    """Where the column of a member of this type goes."""
+    core, dims, runtime = type_, (), False
+    while core.__layout__.kind == "array":
+        if core.__layout__.count is None:
+            runtime = True
+        else:
+            dims = (*dims, core.__layout__.count)
+        core = core.__element__
+    return Slot(name, type_, core, dims, runtime)
+
+
+class Field:
+    """One member of a Struct class, seen from the class: ``Particle.life.offset``.
+
+    `name`; `type`, the gpustruct class; `offset`, `size` and `align` in bytes, attributes included. On a
+    batch the same attribute is the member's column: a view of the array that was given, broadcast to the
+    batch's shape, or the nested batch.
+
+    >>> from gpustruct import Struct, vec3f, f32
+    >>> class Particle(Struct):
+    ...     position: vec3f
+    ...     life: f32
+    >>> Particle.life.offset, Particle.life.type
+    (12, f32)
+    """
+
+    __slots__ = ("_index", "_member", "_slot", "_struct")
+
+    def __init__(self, struct: str, index: int, slot: Slot, member: Member) -> None:
+        self._struct, self._index, self._slot, self._member = struct, index, slot, member
+
+    @property
+    def name(self) -> str:
+        """The member's name."""
+        return self._member.name
+
+    @property
+    def type(self) -> Any:
+        """The member's type, a gpustruct class."""
+        return self._slot.type
+
+    @property
+    def offset(self) -> int:
+        """Bytes from the start of the struct (WGSL OffsetOfMember)."""
+        return self._member.offset
+
+    @property
+    def size(self) -> int:
+        """Bytes that the member takes, its @size included (WGSL SizeOfMember)."""
+        return self._member.size
+
+    @property
+    def align(self) -> int:
+        """The member's alignment in bytes, its @align included (WGSL AlignOfMember)."""
+        return self._member.align
+
+    def __repr__(self) -> str:
+        facts = f"offset={self.offset}, size={self.size}, align={self.align}"
+        return f"<Field {self._struct}.{self.name}: {self.type.__name__}, {facts}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Field, (self._struct, self._index, self._slot, self._member)
+
+    def __get__(self, batch: Batch | None, owner: Any = None) -> Any:
+        if batch is None:
+            return self
+        return whole(self._slot, batch.__columns__[self._index], batch.__shape__)
+
+    def __set__(self, batch: Batch, value: Any) -> NoReturn:
+        error = SourceError.of("batch-assign", where=f"{self._struct}.{self.name}", name=self.name)
+        raise AttributeError(str(error))
+
+
+# A member's type, @align or None, @size or None.
+Spec = tuple[Any, int | None, int | None]
+
+
+class Body(dict[str, Any]):
+    """What a class statement fills: there Python has mangled names that start with two underscores."""
+
+
+def inherited(name: str, bases: tuple[type, ...]) -> dict[str, Spec]:
+    """The members that a struct has from its base."""
+    base: Any = bases[0]
+    layout: Layout | None = getattr(base, "__layout__", None)
+    if layout is None:
+        return {}
+    if layout.tail is not None:
+        facts = {"base": base.__name__, "member": layout.tail.name}
+        raise LayoutError.of("struct-extends-runtime", where=f"class {name}", **facts)
+    return {
+        member.name: (base.__members__[member.name].type, member.explicit_align, member.explicit_size)
+        for member in layout.fields
+    }
+
+
+def as_written(member_name: str, struct: str) -> str:
+    """A member's name as it stands in the class body: Python puts ``_Struct`` before ``__name``."""
+    prefix = f"_{struct.lstrip('_')}"
+    return member_name.removeprefix(prefix) if member_name.startswith(f"{prefix}__") else member_name
+
+
+def refuse_default(struct: str, name: str, namespace: Mapping[str, Any]) -> None:
+    """Raise LayoutError where a class body gives a member a value."""
+    if name not in namespace:
+        return
+    value = namespace[name]
+    where = f"{struct}.{name}"
+    if callable(value) or hasattr(value, "__get__"):
+        raise LayoutError.of("member-hidden", name=name, kind=type(value).__name__, where=where)
+    raise LayoutError.of("member-default", name=name, value=repr(value), struct=struct, where=where)
+
+
+def is_class_variable(annotation: Any, scope: Mapping[str, Any], where: str) -> bool:
+    """Whether an annotation is of a class variable, which is no member."""
+    if isinstance(annotation, str):
+        if "ClassVar" not in annotation:
+            return False
+        annotation = evaluate(annotation, scope, where)
+    return annotation is ClassVar or typing.get_origin(annotation) is ClassVar
+
+
+def evaluate(annotation: Any, scope: Mapping[str, Any], where: str) -> Any:
+    """What an annotation says that was written, or kept, as text."""
+    if not isinstance(annotation, str):
+        return annotation
+    try:
+        return eval(annotation, dict(scope))
+    except GpuStructError:
+        raise
+    except Exception as error:
+        raise LayoutError.of("annotation-name", text=annotation, reason=error, where=where) from None
