@@ -77,3 +77,20 @@ def test_jax() -> None:
         batch(i32, jnp.ones(3))
     with pytest.raises(SourceError):
         batch(Particle, jnp.ones((4, 5)))
+
+
+class _Nowhere:
+    """A tensor whose library has no number for its device, as torch's "meta" has none."""
+
+    device = "meta"
+
+    def __dlpack__(self) -> None:
+        raise AssertionError("nobody may ask")
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        raise ValueError("unknown device")
+
+
+def test_a_device_without_a_number() -> None:
+    with pytest.raises(SourceError, match="_Nowhere on meta"):
+        batch(f32, _Nowhere())

@@ -66,10 +66,13 @@ def exported(source: Any, where: str, name: str) -> Any:
     # numpy's own arrays need no DLPack, and masked ones would lose their mask by it.
     if isinstance(source, np.ndarray) or not hasattr(source, "__dlpack__"):
         return source
-    kind = source.__dlpack_device__()[0] if hasattr(source, "__dlpack_device__") else 1
-    if int(kind) not in _READABLE:
+    try:
+        kind = int(source.__dlpack_device__()[0]) if hasattr(source, "__dlpack_device__") else 1
+    except Exception:  # A library may have no number for its device: torch has none for "meta".
+        kind = 0
+    if kind not in _READABLE:
         way_out = f"{name}.cpu()" if hasattr(source, "cpu") else f"np.asarray({name}) where the library allows it"
-        device = str(getattr(source, "device", f"a DLPack device of kind {int(kind)}"))
+        device = str(getattr(source, "device", f"a DLPack device of kind {kind}"))
         raise SourceError.of(
             "column-device", current=type(source).__name__, device=device, where=where, way_out=way_out
         )
