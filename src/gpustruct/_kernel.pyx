@@ -203,37 +203,30 @@ cdef class Run:
         The record is -1 when all went well, and OVERLAP when nothing was done because `out` lies over a
         column. `out` is a writable contiguous buffer of any kind.
         """
-        cdef Py_buffer view
         cdef scatter_status status
         if mode == 2:
             self.check_range(start, stop)
             with nogil:
                 status = self.run(NULL, stride, start, stop, mode, True)
             return status.record, status.leaf
-        PyObject_GetBuffer(out, &view, PyBUF_SIMPLE | PyBUF_WRITABLE)
-        try:
-            self.check_range(start, stop)
-            self.check_bounds(view.len, offset, stride, stop - start)
-            if self.touches(<char *>view.buf + offset, stride * (stop - start)):
-                return OVERLAP, 0
-            with nogil:
-                status = self.run(<char *>view.buf + offset, stride, start, stop, mode, True)
-        finally:
-            PyBuffer_Release(&view)
-        return status.record, status.leaf
+        return self.run_over(out, PyBUF_SIMPLE | PyBUF_WRITABLE, offset, stride, start, stop, mode, True)
 
     def gather(self, data, int64_t offset, int64_t stride, int64_t start, int64_t stop, int mode=0):
         """Unpack records [start, stop) from `data`, record `start` at byte `offset`; (record, leaf) of a fault."""
+        return self.run_over(data, PyBUF_SIMPLE, offset, stride, start, stop, mode, False)
+
+    cdef tuple run_over(self, records, int flags, int64_t offset, int64_t stride, int64_t start, int64_t stop, int mode,
+                        bint forward):
         cdef Py_buffer view
         cdef scatter_status status
-        PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
+        PyObject_GetBuffer(records, &view, flags)
         try:
             self.check_range(start, stop)
             self.check_bounds(view.len, offset, stride, stop - start)
             if self.touches(<char *>view.buf + offset, stride * (stop - start)):
                 return OVERLAP, 0
             with nogil:
-                status = self.run(<char *>view.buf + offset, stride, start, stop, mode, False)
+                status = self.run(<char *>view.buf + offset, stride, start, stop, mode, forward)
         finally:
             PyBuffer_Release(&view)
         return status.record, status.leaf
