@@ -50,6 +50,17 @@ static inline char *piece_at(const scatter_context *c, int64_t first, int32_t co
 void scatter_begin(scatter_context *c, const scatter_isa *isa, const scatter_plan *plan, int64_t stride, char *scratch);
 int64_t scatter_find_row(const scatter_context *c, int64_t index);
 
+/* blocks.c: records [first, first + n) of a row with `behind` more in it, to `to`. */
+scatter_status scatter_run_block(const scatter_context *c, int64_t first, int64_t n, int64_t behind, char *to,
+                                 int64_t stride, int mode);
+/* As many of them as wide slots can write, from lane `turn` of the first on; how many. `suspect`: whether a value may
+ * not have fitted, which scatter_check_range finds out. */
+int64_t scatter_run_wide(const scatter_context *c, int64_t first, int64_t n, int64_t behind, char *to, int turn,
+                         int mode, int *suspect);
+scatter_status scatter_check_range(const scatter_context *c, int64_t first, int64_t n, int64_t stride);
+/* Conversions read each column in bursts, too short for hardware to see the stream behind them. */
+void scatter_fetch_ahead(const scatter_context *c, int64_t first, int64_t left);
+
 /* stream.c: whole lines through a stage in L1, in order, never reading the destination. */
 typedef struct {
     const scatter_isa *isa;
@@ -71,6 +82,12 @@ ptrdiff_t scatter_move_out(const scatter_isa *isa, const scatter_step *s, char *
 int64_t scatter_convert_runs(const scatter_isa *isa, const scatter_plan *plan, const scatter_step *s, char *record,
                              ptrdiff_t record_step, char *column, ptrdiff_t column_step, ptrdiff_t n, int forward,
                              int check, char *raw);
+
+/* mask.c: a STEP_MASK over n records with `behind` more in the row, apart or one behind the other on both sides. */
+void scatter_mask_apart(const scatter_step *s, char *to, ptrdiff_t stride, const char *from, ptrdiff_t step, int64_t n,
+                        int64_t behind);
+void scatter_mask_rows(const scatter_isa *isa, const scatter_step *s, char *to, const char *from, int64_t n,
+                       int64_t behind, int stream);
 
 /* wide.c: fills in wide, slots and moves for the row that c->at describes. */
 void scatter_find_wide(scatter_context *c, int64_t stride);

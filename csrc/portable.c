@@ -66,14 +66,21 @@ static void portable_turn_back(char *to, ptrdiff_t to_step, ptrdiff_t row_step, 
 static void portable_stream(char *to, const char *from, ptrdiff_t bytes) { memcpy(to, from, (size_t)bytes); }
 static void portable_fence(void) {}
 
+static void portable_mask(char *to, const char *from, const char *mask, ptrdiff_t period, ptrdiff_t lines, int stream) {
+    (void)stream;
+    for (ptrdiff_t i = 0, at = 0; i < lines * 64; i += 8, at = at + 8 == period ? 0 : at + 8) {
+        uint64_t word, bits;
+        memcpy(&word, from + i, sizeof word);
+        memcpy(&bits, mask + at, sizeof bits);
+        word &= bits;
+        memcpy(to + i, &word, sizeof word);
+    }
+}
+
 const scatter_isa scatter_portable = {
-    "portable",
-    {portable_12_4, portable_8_8, portable_8_4_4, portable_4_4_8, portable_4_4_4_4},
-    portable_copy,
-    portable_turn,
-    portable_turn_back,
-    portable_stream,
-    portable_fence,
-    portable_convert,
-    NULL,
+    "portable",         {portable_12_4, portable_8_8, portable_8_4_4, portable_4_4_8, portable_4_4_4_4},
+    portable_copy,      portable_turn,
+    portable_turn_back, portable_stream,
+    portable_fence,     portable_mask,
+    portable_convert,   NULL,
 };

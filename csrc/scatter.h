@@ -48,7 +48,7 @@ enum {
     STEP_DRAIN,   /* the same back: from column[1], a temporary, into column[0] */
     STEP_CONVERT, /* like COPY with a conversion and loops around it: for arrays too large to unroll */
     STEP_MASK,    /* count bytes, whole slots, from column[0] + offset[0]; of each 4 bytes those whose bit is set
-                     in offset[1], [2], [3], lowest first; zeroes elsewhere */
+                     in offset[1], [2], [3], lowest first; zeroes elsewhere. The last record has `step` to read. */
 };
 
 typedef struct {
@@ -121,11 +121,14 @@ typedef struct {
                       int cols, ptrdiff_t n);
     void (*stream)(char *to, const char *from, ptrdiff_t bytes); /* to: 64-aligned; bytes: a multiple of 64 */
     void (*fence)(void);                                         /* makes streamed bytes visible */
+    /* lines * 64 bytes, each and-ed with its place in `mask`, `period` bytes (whole lines) that lie there twice.
+     * stream: to is 64-aligned. */
+    void (*mask)(char *to, const char *from, const char *mask, ptrdiff_t period, ptrdiff_t lines, int stream);
     scatter_convert (*convert)(int from_type, int to_type);
     /* n records, a multiple of 4, of `count` wide slots, 16 * count bytes apart.
      * Returns whether a conversion met a value that may not fit. stream: to is 64-aligned. NULL where the instruction
      * set gains nothing by it. */
-    int (*wide)(const scatter_wide *slots, int count, char *to, ptrdiff_t n, int stream);
+    int (*wide)(scatter_wide *slots, int count, char *to, ptrdiff_t n, int stream);
 } scatter_isa;
 
 extern const scatter_isa scatter_portable;

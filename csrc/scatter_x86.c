@@ -31,6 +31,16 @@ static void sse41_stream(char *to, const char *from, ptrdiff_t bytes) {
     for (ptrdiff_t i = 0; i < bytes; i += 16)
         _mm_stream_si128((__m128i *)(void *)(to + i), _mm_loadu_si128((const __m128i *)(const void *)(from + i)));
 }
+static void sse41_mask(char *to, const char *from, const char *mask, ptrdiff_t period, ptrdiff_t lines, int stream) {
+    for (ptrdiff_t i = 0, at = 0; i < lines * 64; i += 16, at = at + 16 == period ? 0 : at + 16) {
+        __m128i x = _mm_and_si128(_mm_loadu_si128((const __m128i *)(const void *)(from + i)),
+                                  _mm_loadu_si128((const __m128i *)(const void *)(mask + at)));
+        if (stream)
+            _mm_stream_si128((__m128i *)(void *)(to + i), x);
+        else
+            _mm_storeu_si128((__m128i *)(void *)(to + i), x);
+    }
+}
 static void x86_fence(void) { _mm_sfence(); }
 
 #if defined(__clang__)
@@ -158,14 +168,26 @@ static void avx2_stream(char *to, const char *from, ptrdiff_t bytes) {
     }
 }
 
+static void avx2_mask(char *to, const char *from, const char *mask, ptrdiff_t period, ptrdiff_t lines, int stream) {
+    for (ptrdiff_t i = 0, at = 0; i < lines * 64; i += 32, at = at + 32 == period ? 0 : at + 32) {
+        __m256i x = _mm256_and_si256(_mm256_loadu_si256((const __m256i *)(const void *)(from + i)),
+                                     _mm256_loadu_si256((const __m256i *)(const void *)(mask + at)));
+        if (stream)
+            _mm256_stream_si256((__m256i *)(void *)(to + i), x);
+        else
+            _mm256_storeu_si256((__m256i *)(void *)(to + i), x);
+    }
+}
+
 #if defined(__clang__)
 #pragma clang attribute pop
 #else
 #pragma GCC pop_options
 #endif
 
-int scatter_wide_avx512(const scatter_wide *w, int count, char *to, ptrdiff_t n, int stream);
+int scatter_wide_avx512(scatter_wide *w, int count, char *to, ptrdiff_t n, int stream);
 void scatter_stream_avx512(char *to, const char *from, ptrdiff_t bytes);
+void scatter_mask_avx512(char *to, const char *from, const char *mask, ptrdiff_t period, ptrdiff_t lines, int stream);
 ptrdiff_t scatter_f64_f32_avx512(void *to, const void *from, ptrdiff_t n);
 
 static scatter_convert avx512_convert(int from_type, int to_type) {
@@ -174,14 +196,15 @@ static scatter_convert avx512_convert(int from_type, int to_type) {
 
 #define SLOTS(NAME) {NAME##_12_4, NAME##_8_8, NAME##_8_4_4, NAME##_4_4_8, NAME##_4_4_4_4}
 static const scatter_isa isa_sse41 = {
-    "sse4.1", SLOTS(sse41), sse41_copy, sse41_turn, sse41_turn_back, sse41_stream, x86_fence, sse41_convert, NULL,
+    "sse4.1",     SLOTS(sse41), sse41_copy, sse41_turn,    sse41_turn_back,
+    sse41_stream, x86_fence,    sse41_mask, sse41_convert, NULL,
 };
 static const scatter_isa isa_avx2 = {
-    "avx2", SLOTS(avx2), avx2_copy, avx2_turn, avx2_turn_back, avx2_stream, x86_fence, avx2_convert, NULL,
+    "avx2", SLOTS(avx2), avx2_copy, avx2_turn, avx2_turn_back, avx2_stream, x86_fence, avx2_mask, avx2_convert, NULL,
 };
 static const scatter_isa isa_avx512 = {
-    "avx512",  SLOTS(avx2),    avx2_copy,           avx2_turn, avx2_turn_back, scatter_stream_avx512,
-    x86_fence, avx512_convert, scatter_wide_avx512,
+    "avx512",  SLOTS(avx2),         avx2_copy,      avx2_turn,           avx2_turn_back, scatter_stream_avx512,
+    x86_fence, scatter_mask_avx512, avx512_convert, scatter_wide_avx512,
 };
 
 const scatter_isa *scatter_isa_at(int index) {

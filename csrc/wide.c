@@ -100,12 +100,13 @@ static int wide_slot(scatter_context *c, const scatter_step *s, int slot) {
         }
     }
     if (simple) w->lane[1] = NULL;
+    if (s->kind == STEP_COPY) w->lane[3] = NULL;
     return 1;
 }
 
 void scatter_place_wide(scatter_context *c) {
     const scatter_plan *plan = c->plan;
-    const scatter_wide empty = {{scatter_zeros, NULL, scatter_zeros, scatter_zeros}, {0}, {0}, {0}};
+    const scatter_wide empty = {{scatter_zeros, NULL, NULL, NULL}, {0}, {0}, {0}};
     for (int k = 0; k < c->wide; k++) {
         c->slots[k] = empty;
         memset(c->moves[k], 0, sizeof c->moves[k]);

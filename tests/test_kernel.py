@@ -31,9 +31,11 @@ from gpustruct import (
     vec3f,
     vec4f,
 )
+from gpustruct.dtypes import dtype_of
 from gpustruct.packing import bind, bound_of, check_values, pack_into
 from gpustruct.types import make_struct
 from gpustruct.unpacking import drained_of
+from gpustruct.workloads import MaterialBad
 
 GUARD = 0xA5
 
@@ -61,7 +63,7 @@ def check_every_way(cls: Any, batch: Any) -> None:
     for name, stream in itertools.product(kernel.isas(), (False, True)):
         before = kernel.use_isa(name)
         try:
-            for lead, threads in ((0, None), (4, 1), (1, 3)):
+            for lead, threads in ((0, None), (4, 1), (1, 3), (16, 1), (48, 3)):
                 got = guarded(batch, lead=lead, stream=stream, threads=threads)
                 assert reference.difference(cls, got, want) is None, (name, stream, lead, threads)
         finally:
@@ -252,6 +254,42 @@ def test_halves_round_as_the_reference_does(isa: str) -> None:
     assert np.array_equal(back.x, every.astype(np.float32), equal_nan=True)
 
 
+def slots_of(count: int, rng: np.random.Generator, n: int, dtype: Any) -> Any:
+    """A batch of `n` records of `count` slots: of four scalars, of a vec3 and a scalar, and of a vec4, in turn."""
+    members: dict[str, Any] = {}
+    for k in range(count):
+        slot = {"v": vec4f} if k % 3 == 0 else {"v": vec3f, "w": u32} if k % 3 == 1 else dict.fromkeys("abcd", f32)
+        members |= {f"{name}{k}": type_ for name, type_ in slot.items()}
+    cls = make_struct("Slots", members)
+    shapes = {name: (n, *type_.__layout__.shape) for name, type_ in members.items()}
+    columns = {name: rng.integers(0, 1000, shape).astype(dtype) for name, shape in shapes.items()}
+    return cls, cls(**{n: c.astype(np.int64) if c.ndim == 1 and n[0] == "w" else c for n, c in columns.items()})
+
+
+@pytest.mark.parametrize("count", range(1, 9))
+def test_records_that_start_in_any_lane_of_a_line(isa: str, count: int) -> None:
+    rng = np.random.default_rng(count)
+    for dtype, n in itertools.product((np.float32, np.float64), (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 21, 22, 23, 24, 25, 90)):
+        cls, batch = slots_of(count, rng, n, dtype)
+        want = reference.pack(batch)
+        for lead, stream in itertools.product((0, 16, 32, 48, 8), (False, True)):
+            got = guarded(batch, lead=lead, stream=stream, threads=1)
+            assert reference.difference(cls, got, want) is None, (n, lead, stream)
+
+
+@pytest.mark.parametrize("lead", [0, 16, 32, 48])
+def test_a_bad_value_is_named_wherever_lines_start(isa: str, lead: int) -> None:
+    cls = make_struct("Two", {"v": vec3f, "i": u32, "w": vec4f})
+    for at in (0, 1, 2, 3, 4, 5, 50, 94, 95, 96, 97, 98, 99):
+        columns = {"v": np.ones((100, 3)), "i": np.ones(100, np.int64), "w": np.ones((100, 4), np.float32)}
+        columns["v"][at:, 2] = 1e300
+        columns["i"][min(at + 1, 99) :] = -1
+        batch = cls(**columns)
+        room = np.zeros(32 * 100 + 128, np.uint8)
+        with pytest.raises(SourceError, match=rf"Two\.v\[{at}"):
+            pack_into(bind(batch), batch, room, (-room.ctypes.data) % 64 + lead, 1, True)
+
+
 BAD = [
     ("u32", np.int64, -1), ("u32", np.int64, 2**32), ("i32", np.int64, 2**31), ("i32", np.int64, -(2**31) - 1),
     ("i32", np.uint32, 2**31), ("u32", np.int8, -1), ("u32", np.uint64, 2**63), ("i32", np.uint64, 2**64 - 1),
@@ -316,6 +354,26 @@ def test_wide_loads_stay_inside_the_column(isa: str) -> None:
         for stream in (False, True):
             pack_into(bind(batch), batch, out, 0, None, stream)
             assert out.tobytes() == reference.pack(batch)
+        # The last record of a structured array may end with its last member, without the padding behind it.
+        full = dtype_of(MaterialBad)
+        members = {"names": full.names, "formats": [full[k] for k in range(6)], "itemsize": 68}
+        members["offsets"] = [offset for _, offset, *_ in full.fields.values()]
+        for count, lead, stream in itertools.product((1, 2, 3, 17), (0, 16, 40), (False, True)):
+            block[page : 2 * page] = os.urandom(page)
+            start = 2 * page - (count - 1) * 80 - 68
+            rows = np.ndarray((count,), np.dtype(members), block, start, (80,))
+            for name in full.names:
+                rows[name] = np.random.default_rng(count).random(rows[name].shape)
+            batch = MaterialBad(**{name: rows[name] for name in full.names})
+            assert guarded(batch, lead=lead, stream=stream, threads=1) == reference.pack(batch)
+        # Lines that start within a record read one record further.
+        floats[:] = np.arange(page // 4)
+        for count, lead in itertools.product((5, 6, 7, 8, 9, 40), (16, 48)):
+            room = np.zeros(32 * 40 + 128, np.uint8)
+            start = (-room.ctypes.data) % 64 + lead
+            batch = make_struct("Pair", {"a": vec3f, "s": f32, "b": vec3f})(a=used[-count:], s=1.0, b=used[-count:])
+            pack_into(bind(batch), batch, room, start, 1, True)
+            assert room[start : start + 32 * count].tobytes() == reference.pack(batch)
     finally:
         for edge in (0, 2 * page):
             libc.mprotect(ctypes.c_void_p(base + edge), page, 3)

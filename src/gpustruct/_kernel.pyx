@@ -1,7 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, embedsignature=True
 """Runs a plan, forward (scatter) and back (gather), without the GIL. The contract is csrc/scatter.h."""
 
-from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_STRIDES, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.buffer cimport (
+    PyBUF_CONTIG, PyBUF_FORMAT, PyBUF_SIMPLE, PyBUF_STRIDES, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer,
+)
 from libc.stdint cimport int32_t, int64_t, uintptr_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
@@ -56,6 +58,7 @@ OVERLAP = -2
 
 cdef const scatter_isa *chosen = scatter_isa_at(0)
 cdef enum:
+    PLAIN_MODE = 0
     LINE = 64
     STACK_SCRATCH = 16384
 
@@ -210,6 +213,28 @@ cdef class Run:
                 status = self.run(NULL, stride, start, stop, mode, True)
             return status.record, status.leaf
         return self.run_over(out, PyBUF_SIMPLE | PyBUF_WRITABLE, offset, stride, start, stop, mode, True)
+
+    def scatter_all(self, out, int64_t stride):
+        """Pack all records from the first byte of `out` on, plainly; whether that was done.
+
+        The short way for what is small and as it should be: `out` is writable bytes in one row, with room for
+        the records and over none of their columns. False for anything else, and for a value that does not
+        fit: the long way finds out, and says, what it is.
+        """
+        cdef Py_buffer view
+        cdef scatter_status status
+        cdef bint possible
+        status.record = 0
+        try:
+            PyObject_GetBuffer(out, &view, PyBUF_CONTIG | PyBUF_FORMAT)
+        except (BufferError, ValueError):
+            return False
+        possible = view.ndim == 1 and view.format != NULL and view.format[0] == c"B" and view.format[1] == 0
+        if possible and view.len >= stride * self.records and not self.touches(<char *>view.buf, stride * self.records):
+            with nogil:
+                status = self.run(<char *>view.buf, stride, 0, self.records, PLAIN_MODE, True)
+        PyBuffer_Release(&view)
+        return status.record == -1
 
     def gather(self, data, int64_t offset, int64_t stride, int64_t start, int64_t stop, int mode=0):
         """Unpack records [start, stop) from `data`, record `start` at byte `offset`; (record, leaf) of a fault."""

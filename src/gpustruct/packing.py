@@ -41,6 +41,7 @@ class Bound(NamedTuple):
     size: int
     align: int
     count: int  # pyright: ignore[reportIncompatibleMethodOverride]
+    whole: Any = None  # The one part's run, where one plain run over all records is what packing takes.
 
 
 def bind(batch: Batch, *, forward: bool = True) -> Bound:
@@ -58,7 +59,8 @@ def bind(batch: Batch, *, forward: bool = True) -> Bound:
     columns = collect(batch)
     parts.append(_part(columns, stride, 0, stride, forward))
     records = parts[0].run.records
-    return Bound(tuple(parts), stride * records, layout.align, records)
+    whole = parts[0].run if stride * records < min(STREAM_BYTES, threads.SPLIT_BYTES) else None
+    return Bound(tuple(parts), stride * records, layout.align, records, whole)
 
 
 def _part(columns: Columns, size: int, base: int, stride: int, forward: bool) -> Part:
@@ -109,6 +111,10 @@ def pack(
     (32, array([1., 2.], dtype=float32))
     """
     bound = bound_of(batch)
+    if bound.whole is not None and out.__class__ is np.ndarray and stride is None and offset.__class__ is int:
+        alone = threads is None or (threads.__class__ is int and threads == 1)
+        if alone and offset == 0 and bound.whole.scatter_all(out, bound.parts[0].stride):
+            return out
     if stride is not None:
         bound = _restrided(bound, batch, stride)
     if offset.__class__ is not int or offset:

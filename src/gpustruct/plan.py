@@ -251,7 +251,7 @@ def _assemble(lowering: _Lowering, size: int, looped: bool) -> None:
         lowering.body.insert(0, _zero(0, size))
     slots: dict[int, list[Piece]] = {}
     pieces = _merge(lowering.pieces)
-    for piece in pieces if looped else _mask(lowering, pieces):
+    for piece in pieces if looped else _mask(lowering, pieces, size):
         for part in _cut(piece):
             if part.size >= 16 and part.at % 16 == 0:
                 lowering.body.append(_copy(part))
@@ -278,15 +278,17 @@ def _assemble(lowering: _Lowering, size: int, looped: bool) -> None:
             end = max(end, stop)
 
 
-def _mask(lowering: _Lowering, pieces: list[Piece]) -> list[Piece]:
+def _mask(lowering: _Lowering, pieces: list[Piece], size: int) -> list[Piece]:
     """One step for whole slots of records that lie in one column as they are to lie, gaps and all; what is left.
 
-    A gap in the column may hold anything; it is read, as it lies between two members, and masked out.
+    A gap in the column may hold anything; it is read, as it lies between two members, and masked out. So is the
+    one behind the last member, but where no record follows: the step says how many bytes are there to read.
     """
     if len(pieces) < 2 or lowering.covered:
         return pieces
     column, shift, start = pieces[0].column, pieces[0].offset - pieces[0].at, pieces[0].at
-    stop = min((pieces[-1].at + pieces[-1].size) // 16 * 16, start + MASK_BYTES)
+    end = pieces[-1].at + pieces[-1].size
+    stop = min(size if size % 16 == 0 else end // 16 * 16, start + MASK_BYTES)
     same = all(piece.column == column and piece.offset - piece.at == shift for piece in pieces)
     words = all(piece.at % 4 == piece.size % 4 == 0 for piece in pieces)
     if not same or not words or start % 16 or stop - start < 32 or column >= lowering.columns:
@@ -298,7 +300,7 @@ def _mask(lowering: _Lowering, pieces: list[Piece]) -> list[Piece]:
     masks = [(bits >> (64 * k)) & (2**64 - 1) for k in range(3)]
     signed = [mask - 2**64 if mask >= 2**63 else mask for mask in masks]
     step = {"kind": STEP_MASK, "count": stop - start, "at": start, "column": [column, ZEROS, ZEROS, ZEROS]}
-    lowering.body.append(step | {"offset": [start + shift, *signed]})
+    lowering.body.append(step | {"offset": [start + shift, *signed], "step": min(end, stop) - start})
     lowering.covered.append((start, stop))
     behind = [piece for piece in pieces if piece.at + piece.size > stop]
     return [

@@ -50,7 +50,7 @@ static int compare_plan(const scatter_isa *isa) {
     char *want = calloc(1, bytes + 3 * GUARD), *got = calloc(1, bytes + 3 * GUARD),
          *memory_scratch = malloc(scratch_bytes + 64);
     char *scratch = memory_scratch + (64 - (uintptr_t)memory_scratch % 64);
-    int lead = (int)draw(GUARD);
+    int lead = draw(2) ? 16 * (int)draw(GUARD / 16) : (int)draw(GUARD);
     scatter_run(&scatter_portable, &plan, want + GUARD + lead, plan.size, 0, count, MODE_PLAIN, scratch);
     for (int mode = MODE_PLAIN; mode <= MODE_STREAM && ok; mode++) {
         memset(got, 0, bytes + 3 * GUARD);
