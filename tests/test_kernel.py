@@ -269,7 +269,9 @@ def slots_of(count: int, rng: np.random.Generator, n: int, dtype: Any) -> Any:
 @pytest.mark.parametrize("count", range(1, 9))
 def test_records_that_start_in_any_lane_of_a_line(isa: str, count: int) -> None:
     rng = np.random.default_rng(count)
-    for dtype, n in itertools.product((np.float32, np.float64), (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 21, 22, 23, 24, 25, 90)):
+    for dtype, n in itertools.product(
+        (np.float32, np.float64), (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 21, 22, 23, 24, 25, 90)
+    ):
         cls, batch = slots_of(count, rng, n, dtype)
         want = reference.pack(batch)
         for lead, stream in itertools.product((0, 16, 32, 48, 8), (False, True)):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, UserDict, deque
+from collections import OrderedDict, UserDict, deque, namedtuple
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, make_dataclass
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -321,3 +321,85 @@ def test_large_values_and_deep_ones() -> None:
     assert batch(vec4i, [[1, 2, 3, 4]]).__columns__[0].shape == (1, 4)
     assert batch(Particle, np.zeros(3, dtype_of(Particle))).life.shape == (3,)
     assert batch(f16, [1, 2.5]).__columns__[0].tolist() == [1, 2.5]
+
+
+MAKERS: dict[str, Any] = {
+    "tuple": lambda position, life, id_: (position, life, id_),
+    "list": lambda position, life, id_: [position, life, id_],
+    "dict": lambda position, life, id_: {"position": position, "life": life, "id": id_},
+    "slots": make_dataclass("Slotted", ["position", "life", "id"], slots=True),
+    "named": namedtuple("Named", ["position", "life", "id"]),
+    "plain": make_dataclass("Plain", ["position", "life", "id"]),
+}
+ODD: list[tuple[Any, ...]] = [
+    (np.array([1, 2, 3], np.float32), 4, 5),
+    ([1, 2.5, 3], np.float32(4), np.int64(5)),
+    ((1, True, 3), 4.0, 2**32 - 1),
+    ((float("nan"), float("inf"), -0.0), 3.4028234663852886e38, 2**31),
+    ((1.0, 2.0, 3.0), 2**40, False),
+]
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+@pytest.mark.parametrize("odd", range(len(ODD)))
+def test_odd_records_among_plain_ones(kind: str, odd: int) -> None:
+    """Plain records are written in blocks: one that is not plain may stand anywhere in them."""
+    make = MAKERS[kind]
+    for count in (1, 2, 15, 16, 17, 18, 33, 50):
+        for at in {0, 1, 15, 16, 17, 31, 32, 33, count - 1} & set(range(count)):
+            rows = [((float(k), k + 0.5, -float(k)), k / 3, k) for k in range(count)]
+            rows[at] = ODD[odd]
+            want = reference.pack(
+                Particle(
+                    position=np.array([list(row[0]) for row in rows], np.float32),
+                    life=np.array([row[1] for row in rows], np.float32),
+                    id=np.array([int(row[2]) for row in rows], np.uint32),
+                )
+            )
+            assert pack(batch(Particle, [make(*row) for row in rows])).tobytes() == want, (count, at)
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+@pytest.mark.parametrize("at", [0, 1, 15, 16, 17, 40])
+def test_a_bad_record_among_plain_ones_is_named(kind: str, at: int) -> None:
+    make = MAKERS[kind]
+    for bad in (
+        ((1.0, 2.0), 1.0, 1),
+        ((1.0, 2.0, 1e39), 1.0, 1),
+        ((1.0, 2.0, 3.0), None, 1),
+        ((1.0, 2.0, 3.0), 1.0, -1),
+    ):
+        records = [make((1.0, 2.0, 3.0), 1.0, 1) for _ in range(41)]
+        records[at] = make(*bad)
+        with pytest.raises(SourceError, match=rf"\[{at}[\],]"):
+            batch(Particle, records)
+
+
+def test_kinds_of_records_and_keys_in_any_order_among_each_other() -> None:
+    rows = [((float(k), k + 0.5, -float(k)), k / 3, k) for k in range(100)]
+    want = pack(batch(Particle, rows)).tobytes()
+    kinds = [make for kind, make in MAKERS.items()]
+    assert pack(batch(Particle, [kinds[k // 20](*row) for k, row in enumerate(rows)])).tobytes() == want
+    rows = [(position, k + 1, k) for position, _, k in rows]  # Either number would do for the other's member.
+    want = pack(batch(Particle, rows)).tobytes()
+    turned = [{"position": p, "id": i, "life": life} if k % 7 == 0 else {"position": p, "life": life, "id": i}
+              for k, (p, life, i) in enumerate(rows)]  # fmt: skip
+    assert pack(batch(Particle, turned)).tobytes() == want
+    unset = [MAKERS["slots"](*row) for row in rows]
+    del unset[50].life
+    with pytest.raises(SourceError, match=r"missing: life.*Particle\[50\]"):
+        batch(Particle, unset)
+
+
+def test_a_list_that_shrinks_behind_a_block() -> None:
+    class Sly:
+        def __array__(self, *arguments: Any, **options: Any) -> Any:
+            del source[30:]
+            return np.zeros(3)
+
+    for kind in MAKERS:
+        for at in (1, 17, 29):
+            source = [MAKERS[kind]((1.0, 2.0, 3.0), 1.0, 1) for _ in range(100)]
+            source[at] = MAKERS[kind](Sly(), 1.0, 1)
+            with pytest.raises(RuntimeError):
+                batch(Particle, source)

@@ -313,5 +313,6 @@ def zero(out, int64_t offset, int64_t stride, int64_t size, int64_t count):
         PyBuffer_Release(&view)
 
 
-include "_records.pxi"
+include "_members.pxi"
+include "_objects.pxi"
 include "_views.pxi"

@@ -1,5 +1,5 @@
 # Records over their own bytes, read and written through compiled members: what `view` gives.
-# Included by _kernel.pyx behind _records.pxi, whose Writers it uses.
+# Included by _kernel.pyx behind _members.pxi, whose Writers it uses.
 
 from cpython.number cimport PyNumber_AsSsize_t
 

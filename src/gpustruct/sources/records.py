@@ -194,7 +194,7 @@ def _refuse(cls: Any, keys: tuple[Any, ...], path: str, index: Index, value: Any
     elif isinstance(value, Batch) and "" not in type(value).__members__:
         came = list(type(value).__members__)
     elif (names := fields_of(type(value))) is not None:
-        came = list(names)
+        came = [name for name in names if hasattr(value, name)]
     elif not isinstance(value, _NO_RECORD) and any(hasattr(value, key) for key in expected):
         came = [key for key in expected if hasattr(value, key)]
     if came is not None and set(came) != set(expected):
@@ -235,6 +235,9 @@ def explain(cls: Any, spec: Spec, value: Any, path: str, index: Index) -> None:
     def find(key: Any) -> Any:
         if isinstance(key, tuple):
             return tuple(find(part) for part in key)
+        if how == BY_NAME and not hasattr(value, key):
+            # A member of __slots__ that was never set, or one that the first record of its class had.
+            _refuse(cls, keys, path, index, value)
         return getattr(value, key) if how == BY_NAME else value[key]
 
     for k, (key, slot, member) in enumerate(zip(keys, cls.__members__.values(), cls.__layout__.fields, strict=True)):

@@ -1,4 +1,4 @@
-# Python values into the bytes of one record: what records of objects are read with, and views written.
+# Python numbers into the bytes of one member: what records of objects are read with, and views written.
 # Included by _kernel.pyx. A Writer knows one type; it writes all of a value or, where that fails, nothing.
 
 cimport numpy as cnp
@@ -13,13 +13,13 @@ from libc.string cimport memcmp, memmove
 cnp.import_array()
 
 cdef extern from "Python.h":
+    PyObject *type_of "(PyObject *)Py_TYPE"(PyObject *value)
     bint is_float "PyFloat_Check"(PyObject *value)
     bint is_exact_float "PyFloat_CheckExact"(PyObject *value)
     bint is_int "PyLong_Check"(PyObject *value)
     bint is_tuple "PyTuple_CheckExact"(PyObject *value)
     bint is_list "PyList_CheckExact"(PyObject *value)
     double float_value "PyFloat_AS_DOUBLE"(PyObject *value)
-    long long int_value "PyLong_AsLongLongAndOverflow"(PyObject *value, int *overflow)
     PyObject **items_of "PySequence_Fast_ITEMS"(PyObject *sequence)
     Py_ssize_t length_of "PySequence_Fast_GET_SIZE"(PyObject *sequence)
 
@@ -33,6 +33,46 @@ cdef extern from *:
     #include <structmember.h>
     #include <numpy/arrayobject.h>
     #define array_kind(array) (PyArray_DESCR(array)->kind)
+    #if defined(__GNUC__)
+    #define prefetch(memory) __builtin_prefetch(memory)
+    #else
+    #define prefetch(memory) ((void)(memory))
+    #endif
+    /* Up to four Python floats as f32; 1, and nothing written, if one is no float or does not fit. NaN and infinity
+     * fit too, but one comparison is cheaper than three. `count` is a constant wherever this is called. */
+    static inline int put_some(char *to, PyObject **values, const int count, double limit) {
+        float f[4];
+        for (int k = 0; k < count; k++) {
+            if (!PyFloat_CheckExact(values[k])) return 1;
+            double d = PyFloat_AS_DOUBLE(values[k]);
+            if (!(fabs(d) < limit)) return 1;
+            f[k] = (float)d;
+        }
+        memcpy(to, f, 4 * (size_t)count);
+        return 0;
+    }
+    static inline int put_floats(char *to, PyObject **values, Py_ssize_t count, double limit) {
+        switch (count) {
+            case 2: return put_some(to, values, 2, limit);
+            case 3: return put_some(to, values, 3, limit);
+            case 4: return put_some(to, values, 4, limit);
+            default: return count != 1 || put_some(to, values, 1, limit);
+        }
+    }
+    /* Small integers are read where they lie. */
+    static inline long long int_value(PyObject *value, int *overflow) {
+    #if PY_VERSION_HEX >= 0x030c0000
+        if (PyUnstable_Long_IsCompact((PyLongObject *)value))
+            return PyUnstable_Long_CompactValue((PyLongObject *)value);
+    #else
+        Py_ssize_t digits = Py_SIZE(value);
+        if (digits == 0) return 0;
+        if (digits == 1) return ((PyLongObject *)value)->ob_digit[0];
+    #endif
+        return PyLong_AsLongLongAndOverflow(value, overflow);
+    }
+    /* Where a dict keeps its keys. */
+    #define table_of(mapping) ((const void *)((PyDictObject *)(mapping))->ma_keys)
     /* 16 is T_OBJECT_EX, an object that raises AttributeError while it is unset: what __slots__ makes. */
     static Py_ssize_t member_offset(PyObject *found) {
         if (Py_TYPE(found) != &PyMemberDescr_Type) return 0;
@@ -40,10 +80,18 @@ cdef extern from *:
         return member->type == 16 ? member->offset : 0;
     }
     """
+    int put_floats(char *to, PyObject **values, Py_ssize_t count, double limit) noexcept
+    long long int_value(PyObject *value, int *overflow) noexcept
+    void prefetch(const void *memory) noexcept
+    const void *table_of(PyObject *mapping) noexcept
     Py_ssize_t member_offset(object found) noexcept
     char array_kind(cnp.ndarray array) noexcept
     enum:
         NPY_HALF
+
+cdef enum:
+    BLOCK = 16  # records of plain values that are looked at together
+    MOST_MEMBERS = 16
 
 cdef enum:
     MOST_AXES = 24
@@ -88,23 +136,6 @@ cdef inline int put(int code, char *to, PyObject *value) noexcept:
         return 1
     i = <int32_t>n
     memcpy(to, &i, 4)
-    return 0
-
-
-cdef inline int put_floats(char *to, PyObject **values, Py_ssize_t count) noexcept:
-    """Write up to four Python floats as f32; 1, and nothing written, if one is no float or does not fit."""
-    cdef float f[4]
-    cdef double d
-    cdef Py_ssize_t k
-    for k in range(count):
-        if not is_exact_float(values[k]):
-            return 1
-        d = float_value(values[k])
-        # NaN and infinity fit too, but one comparison is cheaper than three.
-        if not fabs(d) < FLOAT_LIMIT:
-            return 1
-        f[k] = <float>d
-    memcpy(to, f, 4 * count)
     return 0
 
 
@@ -199,8 +230,9 @@ cdef class Leaf(Writer):
             if not put(self.code, at, plain):
                 return 0
         elif is_tuple(plain) or is_list(plain):
-            if self.floats and length_of(plain) == self.count and not put_floats(at, items_of(plain), self.count):
-                return 0
+            if self.floats and length_of(plain) == self.count:
+                if not put_floats(at, items_of(plain), self.count, FLOAT_LIMIT):
+                    return 0
             fault = self.write_items(at, plain)
         if fault > 0 and cnp.PyArray_CheckExact(value):
             fault = self.write_array(at, value)
@@ -314,210 +346,3 @@ cdef class Leaf(Writer):
                                 cnp.NPY_ARRAY_WRITEABLE if writable else 0, None)
         cnp.set_array_base(array, owner)
         return array
-
-
-cdef enum:
-    BY_KEY, BY_INDEX, BY_NAME, BY_ITEM
-
-
-cdef Py_ssize_t slot_of(object kind, object name):
-    """Where instances of a class hold a member of its __slots__; 0 where attributes have another way."""
-    if kind.__getattribute__ is not object.__getattribute__:
-        return 0
-    for base in kind.__mro__:
-        if name in base.__dict__:
-            return member_offset(base.__dict__[name])
-    return 0
-
-
-ctypedef struct Place:
-    # One member: borrowed from the tuples that the Group holds.
-    PyObject *writer
-    PyObject *key
-    PyObject *seen       # the same name as the object that the last dict had for it
-    bint parted
-    int vector           # components of a vector of f32, or 0
-    int scalar           # the type of a number, or -1
-    Py_ssize_t offset
-    Py_ssize_t slot      # where objects of the class that was classified last keep a __slots__ member, or 0
-
-
-cdef inline bint quick(const Place *place, char *at, PyObject *value) noexcept:
-    """Whether a value was plain enough to be written at once: no Python code runs here, so nothing need be held."""
-    if place.vector:
-        return ((is_tuple(value) or is_list(value)) and length_of(value) == place.vector
-                and not put_floats(at + place.offset, items_of(value), place.vector))
-    return place.scalar >= 0 and not put(place.scalar, at + place.offset, value)
-
-
-cdef class Group(Writer):
-    """A struct: its members' values found in a mapping, by position, or as attributes.
-
-    `keys` names each member's value; a tuple names the parts of one that lies in several. `classify(value)`
-    tells how values of its class are read; `refuse(value)` raises for one that has not got them.
-    """
-
-    cdef tuple keys
-    cdef tuple writers
-    cdef Py_ssize_t count, names
-    cdef Place *places
-    cdef object classify, refuse, last
-    cdef list seen
-    cdef int mode
-
-    def __cinit__(self):
-        self.places = NULL
-
-    def __init__(self, tuple keys, tuple writers, tuple offsets, classify, refuse):
-        if self.places != NULL or len(keys) != len(writers) or len(keys) != len(offsets):
-            raise ValueError("a Group has a key and an offset for each writer, and is made once")
-        for writer in writers:
-            if not isinstance(writer, Writer):
-                raise TypeError("a Group has Writers")
-        self.keys, self.writers, self.classify, self.refuse = keys, writers, classify, refuse
-        self.count = len(keys)
-        self.names = sum([len(key) if isinstance(key, tuple) else 1 for key in keys])
-        self.places = <Place *>malloc(max(1, self.count) * sizeof(Place))
-        if self.places == NULL:
-            raise MemoryError
-        for k in range(self.count):
-            key, writer = keys[k], writers[k]
-            self.places[k].key, self.places[k].writer = <PyObject *>key, <PyObject *>writer
-            self.places[k].seen, self.places[k].slot = <PyObject *>key, 0
-            self.places[k].vector, self.places[k].scalar = 0, -1
-            if isinstance(writer, Leaf):
-                self.places[k].vector = (<Leaf>writer).count if (<Leaf>writer).floats else 0
-                self.places[k].scalar = (<Leaf>writer).code if (<Leaf>writer).ndim == 0 else -1
-            self.places[k].parted, self.places[k].offset = type(key) is tuple, offsets[k]
-        self.seen = list(keys)
-        self.last = None
-
-    def __dealloc__(self):
-        free(self.places)
-
-    cdef int write(self, char *at, object value) except -1:
-        cdef Py_ssize_t k
-        cdef Place *place
-        cdef int mode
-        cdef Py_ssize_t position = 0
-        cdef PyObject *name = NULL
-        cdef PyObject *item = NULL
-        if type(value) is not self.last:
-            self.mode = self.classify(value)
-            self.last = type(value)
-            for k in range(self.count):
-                self.places[k].slot = 0 if self.places[k].parted else slot_of(type(value), self.keys[k])
-        mode = self.mode
-        if mode == BY_INDEX:
-            if length_of(<PyObject *>value) != self.count:
-                return self.refused(value)
-            for k in range(self.count):
-                # A member's own code may shorten a list meanwhile.
-                if k >= length_of(<PyObject *>value):
-                    return self.refused(value)
-                item = items_of(<PyObject *>value)[k]
-                if not quick(&self.places[k], at, item):
-                    (<Writer>self.places[k].writer).write(at + self.places[k].offset, <object>item)
-            return 0
-        if mode == BY_KEY:
-            if PyDict_Size(value) != self.names:
-                return self.refused(value)
-        elif mode == BY_ITEM and len(value) != self.names:
-            return self.refused(value)
-        for k in range(self.count):
-            place = &self.places[k]
-            if (mode == BY_KEY and PyDict_Next(value, &position, &name, &item) and name == place.seen
-                    and not place.parted):
-                if quick(place, at, item):
-                    continue
-                found = <object>item
-            elif place.parted:
-                found = tuple([self.find(value, part, mode) for part in <object>place.key])
-            elif mode == BY_KEY:
-                if name != NULL and <object>name == <object>place.key:
-                    # Keys that come in the members' order are found by identity from now on.
-                    self.seen[k] = <object>name
-                    place.seen = name
-                found = self.find(value, <object>place.key, mode)
-            elif (place.slot and type(value) is self.last
-                    and (<PyObject **>(<char *><PyObject *>value + place.slot))[0] != NULL):
-                item = (<PyObject **>(<char *><PyObject *>value + place.slot))[0]
-                if quick(place, at, item):
-                    continue
-                found = <object>item
-            else:
-                found = self.find(value, <object>place.key, mode)
-            (<Writer>place.writer).write(at + place.offset, found)
-        return 0
-
-    cdef int refused(self, object value) except -1:
-        self.refuse(value)
-        raise TypeError("refuse must raise")
-
-    cdef inline object find(self, object value, object key, int mode):
-        cdef PyObject *found
-        if mode == BY_NAME:
-            return PyObject_GetAttr(value, key)
-        if mode == BY_KEY:
-            found = PyDict_GetItemWithError(value, key)
-            if found == NULL:
-                self.refused(value)
-            return <object>found
-        if key not in value:
-            self.refused(value)
-        return value[key]
-
-
-cdef class Rows(Writer):
-    """`count` elements, `stride` bytes apart, each written by `inner`. `refuse(value)` raises for another number."""
-
-    cdef Py_ssize_t count, stride
-    cdef Writer inner
-    cdef object refuse
-
-    def __init__(self, Py_ssize_t count, Py_ssize_t stride, Writer inner not None, refuse):
-        self.count, self.stride, self.inner, self.refuse = count, stride, inner, refuse
-
-    cdef int write(self, char *at, object value) except -1:
-        cdef Py_ssize_t k
-        if type(value) is not tuple and type(value) is not list:
-            try:
-                items = iter(() if isinstance(value, (str, bytes, dict)) else value)
-            except TypeError:
-                items = None
-            if items is None or isinstance(value, (str, bytes, dict)):
-                self.refuse(value)
-                return -1
-            value = list(items)
-        if length_of(<PyObject *>value) != self.count:
-            self.refuse(value)
-            return -1
-        for k in range(self.count):
-            if k >= length_of(<PyObject *>value):
-                self.refuse(value)
-                return -1
-            self.inner.write(at + k * self.stride, <object>items_of(<PyObject *>value)[k])
-        return 0
-
-
-def fill(Writer writer not None, list values, out, Py_ssize_t stride, Py_ssize_t size, list place):
-    """Write each value into its record of `size` bytes, `stride` apart in `out`.
-
-    Where one fails, its number goes to `place`.
-    """
-    cdef Py_buffer view
-    cdef Py_ssize_t k, count = len(values)
-    PyObject_GetBuffer(out, &view, PyBUF_SIMPLE | PyBUF_WRITABLE)
-    try:
-        if stride < size or size < 0 or count * stride > view.len:
-            raise ValueError("the records must lie in out")
-        try:
-            for k in range(count):
-                if k >= len(values):
-                    raise RuntimeError("the list of records became shorter while it was read")
-                writer.write(<char *>view.buf + k * stride, values[k])
-        except BaseException:
-            place.append(k)
-            raise
-    finally:
-        PyBuffer_Release(&view)
