@@ -115,17 +115,22 @@ scatter_status gather_run(const scatter_isa *isa, const scatter_plan *plan, cons
     scatter_context c;
     scatter_begin(&c, isa, plan, stride, scratch);
     outlets out = open_outlets(&c, stride, start, mode, scratch);
+    scatter_unwide slots[WIDE_SLOTS];
+    int32_t columns[4 * WIDE_SLOTS];
+    int wide = scatter_find_unwide(&c, stride, slots, columns);
     for (int64_t index = start; index < stop && status.record < 0;) {
         int64_t first = scatter_find_row(&c, index), left = plan->shape[plan->ndim - 1] - first;
         for (int64_t end = index + (left < stop - index ? left : stop - index); index < end && status.record < 0;) {
-            int64_t n = end - index < c.block ? end - index : c.block;
+            int64_t n = end - index < c.block || (wide && !out.active) ? end - index : c.block, done = 0;
             aim_outlets(&c, &out, first);
-            if (out.active)
+            if (out.active && !wide)
                 fetch_records(from + (index - start + n) * stride,
                               (end - index - n < n ? end - index - n : n) * stride);
-            for (int32_t k = 0; k < plan->step_count; k++) {
+            const char *record = from + (index - start) * stride;
+            if (wide) done = scatter_run_unwide(&c, slots, columns, wide, first, n, record);
+            for (int32_t k = 0; k < plan->step_count && done < n; k++) {
                 const scatter_step *s = plan->steps + k;
-                int64_t bad = run_step(&c, s, first, n, from + (index - start) * stride, stride);
+                int64_t bad = run_step(&c, s, first + done, n - done, record + done * stride, stride);
                 if (bad < 0 || (status.record >= 0 && index + bad >= status.record)) continue;
                 status.record = index + bad;
                 status.leaf = s->leaf;

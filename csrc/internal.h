@@ -89,6 +89,12 @@ void scatter_mask_apart(const scatter_step *s, char *to, ptrdiff_t stride, const
 void scatter_mask_rows(const scatter_isa *isa, const scatter_step *s, char *to, const char *from, int64_t n,
                        int64_t behind, int stream);
 
+/* unwide.c: a gather's wide slots, and how many a record has; 0 where the plan is none for isa->unwide. Run over n
+ * records: how many of them were moved. */
+int scatter_find_unwide(const scatter_context *c, int64_t stride, scatter_unwide *slots, int32_t *columns);
+int64_t scatter_run_unwide(const scatter_context *c, const scatter_unwide *slots, const int32_t *columns, int count,
+                           int64_t first, int64_t n, const char *from);
+
 /* wide.c: fills in wide, slots and moves for the row that c->at describes. */
 void scatter_find_wide(scatter_context *c, int64_t stride);
 void scatter_place_wide(scatter_context *c);

@@ -109,6 +109,19 @@ typedef struct {
 /* Lane 0 is read whole, which may reach into the next two records: so many must lie behind the last. */
 enum { WIDE_SLOTS = 8, WIDE_REST = 2 };
 
+/* The way back: one slot of four dense records, taken from their lines into its columns.
+ *
+ * The units of records whose lines are first[0] and first[1] make one register by index[0], of which those in
+ * `second` are replaced from the other two by index[1]. Lane k of it goes to lane[k], if there is one, and moves on
+ * step[k] bytes for every four records; whole: all four lanes are one piece; triple: the first three are.
+ */
+typedef struct {
+    char *lane[4];
+    ptrdiff_t step[4];
+    int32_t index[2][16];
+    int32_t second, whole, triple;
+} scatter_unwide;
+
 /* What an instruction set offers; everything else is shared. */
 typedef struct {
     const char *name;
@@ -129,6 +142,8 @@ typedef struct {
      * Returns whether a conversion met a value that may not fit. stream: to is 64-aligned. NULL where the instruction
      * set gains nothing by it. */
     int (*wide)(scatter_wide *slots, int count, char *to, ptrdiff_t n, int stream);
+    /* The same back, from records at `from`; NULL likewise. */
+    void (*unwide)(scatter_unwide *slots, int count, const char *from, ptrdiff_t n);
 } scatter_isa;
 
 extern const scatter_isa scatter_portable;

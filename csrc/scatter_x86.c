@@ -186,6 +186,7 @@ static void avx2_mask(char *to, const char *from, const char *mask, ptrdiff_t pe
 #endif
 
 int scatter_wide_avx512(scatter_wide *w, int count, char *to, ptrdiff_t n, int stream);
+void scatter_unwide_avx512(scatter_unwide *w, int count, const char *from, ptrdiff_t n);
 void scatter_stream_avx512(char *to, const char *from, ptrdiff_t bytes);
 void scatter_mask_avx512(char *to, const char *from, const char *mask, ptrdiff_t period, ptrdiff_t lines, int stream);
 ptrdiff_t scatter_f64_f32_avx512(void *to, const void *from, ptrdiff_t n);
@@ -196,15 +197,16 @@ static scatter_convert avx512_convert(int from_type, int to_type) {
 
 #define SLOTS(NAME) {NAME##_12_4, NAME##_8_8, NAME##_8_4_4, NAME##_4_4_8, NAME##_4_4_4_4}
 static const scatter_isa isa_sse41 = {
-    "sse4.1",     SLOTS(sse41), sse41_copy, sse41_turn,    sse41_turn_back,
-    sse41_stream, x86_fence,    sse41_mask, sse41_convert, NULL,
+    "sse4.1",   SLOTS(sse41),  sse41_copy, sse41_turn, sse41_turn_back, sse41_stream, x86_fence,
+    sse41_mask, sse41_convert, NULL,       NULL,
 };
 static const scatter_isa isa_avx2 = {
-    "avx2", SLOTS(avx2), avx2_copy, avx2_turn, avx2_turn_back, avx2_stream, x86_fence, avx2_mask, avx2_convert, NULL,
+    "avx2",    SLOTS(avx2), avx2_copy,    avx2_turn, avx2_turn_back, avx2_stream,
+    x86_fence, avx2_mask,   avx2_convert, NULL,      NULL,
 };
 static const scatter_isa isa_avx512 = {
-    "avx512",  SLOTS(avx2),         avx2_copy,      avx2_turn,           avx2_turn_back, scatter_stream_avx512,
-    x86_fence, scatter_mask_avx512, avx512_convert, scatter_wide_avx512,
+    "avx512",  SLOTS(avx2),         avx2_copy,      avx2_turn,           avx2_turn_back,        scatter_stream_avx512,
+    x86_fence, scatter_mask_avx512, avx512_convert, scatter_wide_avx512, scatter_unwide_avx512,
 };
 
 const scatter_isa *scatter_isa_at(int index) {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pytest
@@ -18,6 +18,7 @@ import strategies
 from gpustruct import (
     SourceError,
     Struct,
+    align,
     array,
     f16,
     f32,
@@ -146,7 +147,26 @@ class Mixed(Struct):
     full: mat4x4f
 
 
-@pytest.mark.parametrize("cls", [Particle, Odd, Mixed])
+SHAPES: list[dict[str, Any]] = [
+    {"v": vec4f}, {"v": vec3f, "w": u32}, dict.fromkeys("abcd", f32), {"p": vec2f, "q": vec2f},
+    {"p": vec2f, "a": f32, "b": f32}, {"v": vec3f}, {"a": f32, "b": f32, "p": vec2f}, {"a": f32, "p": vec2f},
+]  # fmt: skip
+
+
+def struct_of_slots(count: int, first: int) -> Any:
+    """A struct of `count` slots, each of the next shape."""
+    members: dict[str, Any] = {}
+    for k in range(count):
+        aligned = {name: Annotated[type_, align(16)] if not i else type_
+                   for i, (name, type_) in enumerate(SHAPES[(first + k) % len(SHAPES)].items())}  # fmt: skip
+        members |= {f"{name}{k}": type_ for name, type_ in aligned.items()}
+    return make_struct("Slots", members)
+
+
+SLOTS = [struct_of_slots(count, count * 3) for count in range(1, 9)]
+
+
+@pytest.mark.parametrize("cls", [Particle, Odd, Mixed, *SLOTS])
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("mode", [kernel.PLAIN, kernel.STREAM])
 def test_columns_keep_their_borders(isa: str, cls: Any, n: int, mode: int) -> None:
@@ -169,7 +189,7 @@ def test_columns_keep_their_borders(isa: str, cls: Any, n: int, mode: int) -> No
     assert all(np.array_equal(getattr(out, name), getattr(views, name), equal_nan=True) for name in columns)
 
 
-@pytest.mark.parametrize("cls", [Particle, Odd, Mixed])
+@pytest.mark.parametrize("cls", [Particle, Odd, Mixed, *SLOTS])
 @pytest.mark.parametrize("n", SIZES)
 def test_sizes_around_the_blocks(cls: Any, n: int) -> None:
     check_every_way(cls, strategies.random_batch(cls, (n,), np.random.default_rng(n)))
@@ -254,25 +274,15 @@ def test_halves_round_as_the_reference_does(isa: str) -> None:
     assert np.array_equal(back.x, every.astype(np.float32), equal_nan=True)
 
 
-def slots_of(count: int, rng: np.random.Generator, n: int, dtype: Any) -> Any:
-    """A batch of `n` records of `count` slots: of four scalars, of a vec3 and a scalar, and of a vec4, in turn."""
-    members: dict[str, Any] = {}
-    for k in range(count):
-        slot = {"v": vec4f} if k % 3 == 0 else {"v": vec3f, "w": u32} if k % 3 == 1 else dict.fromkeys("abcd", f32)
-        members |= {f"{name}{k}": type_ for name, type_ in slot.items()}
-    cls = make_struct("Slots", members)
-    shapes = {name: (n, *type_.__layout__.shape) for name, type_ in members.items()}
-    columns = {name: rng.integers(0, 1000, shape).astype(dtype) for name, shape in shapes.items()}
-    return cls, cls(**{n: c.astype(np.int64) if c.ndim == 1 and n[0] == "w" else c for n, c in columns.items()})
-
-
 @pytest.mark.parametrize("count", range(1, 9))
 def test_records_that_start_in_any_lane_of_a_line(isa: str, count: int) -> None:
     rng = np.random.default_rng(count)
     for dtype, n in itertools.product(
         (np.float32, np.float64), (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 21, 22, 23, 24, 25, 90)
     ):
-        cls, batch = slots_of(count, rng, n, dtype)
+        cls = SLOTS[count - 1]
+        columns = {name: rng.integers(0, 1000, (n, *slot.inner)) for name, slot in cls.__members__.items()}
+        batch = cls(**{name: c if name.startswith("w") else c.astype(dtype) for name, c in columns.items()})
         want = reference.pack(batch)
         for lead, stream in itertools.product((0, 16, 32, 48, 8), (False, True)):
             got = guarded(batch, lead=lead, stream=stream, threads=1)
