@@ -69,7 +69,7 @@ int64_t scatter_run_wide(const scatter_context *c, int64_t first, int64_t n, int
         int slot = (k + turn) % c->wide;
         slots[k] = c->slots[slot];
         for (int lane = 0; lane < 4; lane++)
-            if (slots[k].lane[lane]) slots[k].lane[lane] += (first + (k + turn) / c->wide) * c->moves[slot][lane];
+            slots[k].lane[lane] += (first + (k + turn) / c->wide) * c->moves[slot][lane];
     }
     int found = c->isa->wide(slots, c->wide, to, done, mode == MODE_STREAM);
     if (suspect) *suspect = found;

@@ -90,12 +90,11 @@ typedef struct {
 /* A block's conversion: n scalars, contiguous both sides; the index of the first that does not fit, or -1. */
 typedef ptrdiff_t (*scatter_convert)(void *to, const void *from, ptrdiff_t n);
 
-/* One slot of four dense records at once: 64 bytes of sources, permuted into four 16-byte slots.
+/* One slot of four dense records at once: 16 bytes from each of four lanes, permuted into four 16-byte slots.
  *
- * Simple (lane[1] NULL): 64 bytes from lane[0], the last 16 of them replaced by 16 from lane[3].
- * Otherwise: 16 bytes from each lane. In both, lane k moves on step[k] bytes for every four records, and
- * 4-byte unit u of record r is unit index[4 * r + u] of the 64. A lane of 8-byte scalars is converted as
- * it is loaded, 16 bytes from 32.
+ * The pieces of a slot lie behind each other in its lanes, one record's behind the other's: a vec3 and a scalar are
+ * three lanes and one. Lane k moves on step[k] bytes for every four records. 4-byte unit u of record r is unit
+ * index[4 * r + u] of the 64. A lane of 8-byte scalars is converted as it is loaded, 16 bytes from 32.
  */
 enum { LANE_WORDS, LANE_F64, LANE_I64_U32, LANE_I64_I32 };
 
@@ -104,9 +103,10 @@ typedef struct {
     ptrdiff_t step[4];
     int32_t type[4];
     int32_t index[16];
+    int32_t kind; /* SLOT_12_4 and so on; SLOT_COUNT: the four lanes are one piece */
 } scatter_wide;
 
-/* Lane 0 is read whole, which may reach into the next two records: so many must lie behind the last. */
+/* A vec3's lanes may be read whole, which may reach into the next two records: so many must lie behind the last. */
 enum { WIDE_SLOTS = 8, WIDE_REST = 2 };
 
 /* The way back: one slot of four dense records, taken from their lines into its columns.

@@ -41,6 +41,11 @@ static void sse41_mask(char *to, const char *from, const char *mask, ptrdiff_t p
             _mm_storeu_si128((__m128i *)(void *)(to + i), x);
     }
 }
+#define SLOT_NAME(x) sse41_##x
+#define SLOT_LANE(p) sse41_lane(p)
+#include "wide_x86.h"
+#undef SLOT_NAME
+#undef SLOT_LANE
 static void x86_fence(void) { _mm_sfence(); }
 
 #if defined(__clang__)
@@ -168,6 +173,12 @@ static void avx2_stream(char *to, const char *from, ptrdiff_t bytes) {
     }
 }
 
+#define SLOT_NAME(x) avx2_##x
+#define SLOT_LANE(p) _mm_broadcast_ss((const float *)(const void *)(p))
+#include "wide_x86.h"
+#undef SLOT_NAME
+#undef SLOT_LANE
+
 static void avx2_mask(char *to, const char *from, const char *mask, ptrdiff_t period, ptrdiff_t lines, int stream) {
     for (ptrdiff_t i = 0, at = 0; i < lines * 64; i += 32, at = at + 32 == period ? 0 : at + 32) {
         __m256i x = _mm256_and_si256(_mm256_loadu_si256((const __m256i *)(const void *)(from + i)),
@@ -198,11 +209,11 @@ static scatter_convert avx512_convert(int from_type, int to_type) {
 #define SLOTS(NAME) {NAME##_12_4, NAME##_8_8, NAME##_8_4_4, NAME##_4_4_8, NAME##_4_4_4_4}
 static const scatter_isa isa_sse41 = {
     "sse4.1",   SLOTS(sse41),  sse41_copy, sse41_turn, sse41_turn_back, sse41_stream, x86_fence,
-    sse41_mask, sse41_convert, NULL,       NULL,
+    sse41_mask, sse41_convert, sse41_wide, NULL,
 };
 static const scatter_isa isa_avx2 = {
     "avx2",    SLOTS(avx2), avx2_copy,    avx2_turn, avx2_turn_back, avx2_stream,
-    x86_fence, avx2_mask,   avx2_convert, NULL,      NULL,
+    x86_fence, avx2_mask,   avx2_convert, avx2_wide, NULL,
 };
 static const scatter_isa isa_avx512 = {
     "avx512",  SLOTS(avx2),         avx2_copy,      avx2_turn,           avx2_turn_back,        scatter_stream_avx512,

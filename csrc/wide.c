@@ -78,7 +78,7 @@ static int hold_constant(const scatter_context *c, const source *from, const cha
 
 static int wide_slot(scatter_context *c, const scatter_step *s, int slot) {
     scatter_wide *w = c->slots + slot;
-    int lane = 0, simple = s->kind == STEP_COPY || s->count == SLOT_12_4;
+    int lane = 0;
     for (int p = 0, unit = 0; unit < 4; p++) {
         int bytes = piece_bytes(s, p);
         source from = {s->column[p], LANE_WORDS, s->offset[p], NULL};
@@ -99,14 +99,13 @@ static int wide_slot(scatter_context *c, const scatter_step *s, int slot) {
             c->moves[slot][lane] = from.column < c->plan->columns ? step : 0;
         }
     }
-    if (simple) w->lane[1] = NULL;
-    if (s->kind == STEP_COPY) w->lane[3] = NULL;
+    w->kind = s->kind == STEP_COPY ? SLOT_COUNT : s->count;
     return 1;
 }
 
 void scatter_place_wide(scatter_context *c) {
     const scatter_plan *plan = c->plan;
-    const scatter_wide empty = {{scatter_zeros, NULL, NULL, NULL}, {0}, {0}, {0}};
+    scatter_wide empty = {{scatter_zeros, scatter_zeros, scatter_zeros, scatter_zeros}, {0}, {0}, {0}, SLOT_COUNT};
     for (int k = 0; k < c->wide; k++) {
         c->slots[k] = empty;
         memset(c->moves[k], 0, sizeof c->moves[k]);
