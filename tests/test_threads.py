@@ -250,26 +250,46 @@ def test_packing_goes_on_while_the_interpreter_ends() -> None:
         assert told == "True\n"
 
 
-def test_packing_goes_on_where_no_thread_can_begin(monkeypatch: pytest.MonkeyPatch) -> None:
-    batch = particles(1000, 2, np.float64)
-    want = reference.pack(batch)
+@pytest.mark.skipif(sys.platform != "linux", reason="limits address space")
+def test_packing_goes_on_where_no_thread_can_begin() -> None:
+    told = script("""
+        import resource, threading
+        out = np.zeros(len(want), np.uint8)
+        with open("/proc/self/statm") as file:
+            used = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+        # No room for the stack of another thread.
+        resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 20), resource.RLIM_INFINITY))
+        try:
+            threading.Thread(target=print).start()
+            print("began")
+        except RuntimeError:
+            pack(batch, out=out, threads=4)
+        resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        print(out.tobytes() == want, pack(batch, threads=4).tobytes() == want)
+    """)
+    assert told == "True True\n"
 
+
+def test_work_goes_on_here_where_no_thread_can_begin(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
     # A pool without threads, as the process had it before.
     monkeypatch.setattr(threads._Pool, "executor", None)
-    out = np.zeros(len(want), np.uint8)
+    runs: list[int] = []
+
+    def work() -> tuple[int, int]:
+        runs.append(1)
+        return 7, 3
+
     with monkeypatch.context() as patch:
         patch.setattr(threading.Thread, "start", refuse)
-        pack(batch, out=out, threads=4)
-    assert out.tobytes() == want
-    # Ranges that stayed in the pool's queue are not run a second time, when nobody expects it.
-    out[:] = 0xA5
-    assert pack(batch, threads=4).tobytes() == want
+        assert threads.begin(work).result() == (7, 3)
+    # What stayed in the pool's queue is not run a second time, when nobody expects it.
+    assert threads.begin(work).result() == (7, 3)
     assert threads._Pool.executor is not None
     threads._Pool.executor.shutdown()
-    assert (out == 0xA5).all()
+    assert len(runs) == 2
 
 
 def test_a_batch_that_goes_lets_its_columns_go() -> None:

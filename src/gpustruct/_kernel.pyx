@@ -4,7 +4,7 @@
 from cpython.buffer cimport (
     PyBUF_CONTIG, PyBUF_FORMAT, PyBUF_SIMPLE, PyBUF_STRIDES, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer,
 )
-from libc.stdint cimport int32_t, int64_t, uintptr_t
+from libc.stdint cimport int32_t, int64_t, intptr_t, uintptr_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
@@ -87,6 +87,36 @@ def use_isa(str name):
             return before
         index += 1
     raise ValueError(f"this machine runs {', '.join(isas())} (current: {name}) - at use_isa(...); pick one of them")
+
+
+cdef scatter_status run_records(const scatter_plan *plan, char *memory, int64_t stride, int64_t start, int64_t stop,
+                                int mode, bint forward) noexcept nogil:
+    """Scatter or gather records [start, stop) in this thread, with scratch space of its own."""
+    cdef char stack[STACK_SCRATCH + LINE]
+    cdef int64_t bytes = scatter_scratch(plan, stride) if forward else gather_scratch(plan, stride)
+    cdef char *heap = NULL
+    cdef char *scratch = stack
+    cdef scatter_status status
+    status.record = -1
+    status.leaf = 0
+    if start == stop:
+        return status
+    if bytes > STACK_SCRATCH:
+        heap = scratch = <char *>malloc(bytes + LINE)
+        if heap == NULL:
+            status.record = start
+            status.leaf = -1
+            return status
+    scratch += (LINE - <uintptr_t>scratch % LINE) % LINE
+    if forward:
+        status = scatter_run(chosen, plan, memory, stride, start, stop, mode, scratch)
+    else:
+        status = gather_run(chosen, plan, memory, stride, start, stop, mode, scratch)
+    free(heap)
+    return status
+
+
+include "_pool.pxi"
 
 
 cdef void extent(Py_buffer *view, uintptr_t *low_high) noexcept:
@@ -200,8 +230,10 @@ cdef class Run:
         PyBuffer_Release(&view)
         return found
 
-    def scatter(self, out, int64_t offset, int64_t stride, int64_t start, int64_t stop, int mode):
+    def scatter(self, out, int64_t offset, int64_t stride, int64_t start, int64_t stop, int mode, int workers=1):
         """Pack records [start, stop) into `out`, record `start` at byte `offset`; (record, leaf) of a fault.
+
+        `workers` threads share the records, this one included.
 
         The record is -1 when all went well, and OVERLAP when nothing was done because `out` lies over a
         column. `out` is a writable contiguous buffer of any kind.
@@ -210,9 +242,9 @@ cdef class Run:
         if mode == 2:
             self.check_range(start, stop)
             with nogil:
-                status = self.run(NULL, stride, start, stop, mode, True)
+                status = share(&self.plan, NULL, stride, start, stop, mode, True, workers)
             return status.record, status.leaf
-        return self.run_over(out, PyBUF_SIMPLE | PyBUF_WRITABLE, offset, stride, start, stop, mode, True)
+        return self.run_over(out, PyBUF_SIMPLE | PyBUF_WRITABLE, offset, stride, start, stop, mode, True, workers)
 
     def scatter_all(self, out, int64_t stride):
         """Pack all records from the first byte of `out` on, plainly; whether that was done.
@@ -232,16 +264,16 @@ cdef class Run:
         possible = view.ndim == 1 and view.format != NULL and view.format[0] == c"B" and view.format[1] == 0
         if possible and view.len >= stride * self.records and not self.touches(<char *>view.buf, stride * self.records):
             with nogil:
-                status = self.run(<char *>view.buf, stride, 0, self.records, PLAIN_MODE, True)
+                status = run_records(&self.plan, <char *>view.buf, stride, 0, self.records, PLAIN_MODE, True)
         PyBuffer_Release(&view)
         return status.record == -1
 
-    def gather(self, data, int64_t offset, int64_t stride, int64_t start, int64_t stop, int mode=0):
+    def gather(self, data, int64_t offset, int64_t stride, int64_t start, int64_t stop, int mode=0, int workers=1):
         """Unpack records [start, stop) from `data`, record `start` at byte `offset`; (record, leaf) of a fault."""
-        return self.run_over(data, PyBUF_SIMPLE, offset, stride, start, stop, mode, False)
+        return self.run_over(data, PyBUF_SIMPLE, offset, stride, start, stop, mode, False, workers)
 
     cdef tuple run_over(self, records, int flags, int64_t offset, int64_t stride, int64_t start, int64_t stop, int mode,
-                        bint forward):
+                        bint forward, int workers):
         cdef Py_buffer view
         cdef scatter_status status
         PyObject_GetBuffer(records, &view, flags)
@@ -251,7 +283,7 @@ cdef class Run:
             if self.touches(<char *>view.buf + offset, stride * (stop - start)):
                 return OVERLAP, 0
             with nogil:
-                status = self.run(<char *>view.buf + offset, stride, start, stop, mode, forward)
+                status = share(&self.plan, <char *>view.buf + offset, stride, start, stop, mode, forward, workers)
         finally:
             PyBuffer_Release(&view)
         return status.record, status.leaf
@@ -270,32 +302,6 @@ cdef class Run:
                 f"{count} records of {self.size} bytes, {stride} apart from {offset}, must lie in {length} bytes"
             )
         return 0
-
-    cdef scatter_status run(
-        self, char *memory, int64_t stride, int64_t start, int64_t stop, int mode, bint forward
-    ) noexcept nogil:
-        cdef char stack[STACK_SCRATCH + LINE]
-        cdef int64_t bytes = scatter_scratch(&self.plan, stride) if forward else gather_scratch(&self.plan, stride)
-        cdef char *heap = NULL
-        cdef char *scratch = stack
-        cdef scatter_status status
-        status.record = -1
-        status.leaf = 0
-        if start == stop:
-            return status
-        if bytes > STACK_SCRATCH:
-            heap = scratch = <char *>malloc(bytes + LINE)
-            if heap == NULL:
-                status.record = start
-                status.leaf = -1
-                return status
-        scratch += (LINE - <uintptr_t>scratch % LINE) % LINE
-        if forward:
-            status = scatter_run(chosen, &self.plan, memory, stride, start, stop, mode, scratch)
-        else:
-            status = gather_run(chosen, &self.plan, memory, stride, start, stop, mode, scratch)
-        free(heap)
-        return status
 
 
 def zero(out, int64_t offset, int64_t stride, int64_t size, int64_t count):

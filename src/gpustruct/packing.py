@@ -154,7 +154,8 @@ def pack_into(
         if (count is None and nbytes < threads.SPLIT_BYTES) or (count.__class__ is int and count == 1):
             record, leaf = part.run.scatter(data, base, part.stride, 0, records, mode)
         else:
-            record, leaf = _split(part, data, base, mode, count)
+            workers = threads.choose(records, part.stride, count)
+            record, leaf = part.run.scatter(data, base, part.stride, 0, records, mode, workers)
         if record == _kernel.OVERLAP:
             _pack_aside(part, batch, data, base)
         elif record >= 0:
@@ -162,21 +163,11 @@ def pack_into(
             raise fault(batch, part, record, leaf)
 
 
-def _split(part: Part, data: Any, base: int, mode: int, count: int | None) -> tuple[int, int]:
-    run, stride = part.run, part.stride
-
-    def work(start: int, stop: int) -> tuple[int, int]:
-        result: tuple[int, int] = run.scatter(data, base + start * stride, stride, start, stop, mode)
-        return result
-
-    faults = [found for found in threads.over_ranges(work, run.records, stride, count) if found[0] != -1]
-    return min(faults, default=(-1, 0))
-
-
 def check_values(bound: Bound, batch: Batch, count: int | None = None) -> None:
     """Convert every value without writing one; SourceError for the first that does not fit."""
     for part in bound.parts:
-        record, leaf = _split(part, None, 0, _kernel.CHECK, count)
+        workers = threads.choose(part.run.records, part.stride, count)
+        record, leaf = part.run.scatter(None, 0, part.stride, 0, part.run.records, _kernel.CHECK, workers)
         if record >= 0:
             raise fault(batch, part, record, leaf)
 

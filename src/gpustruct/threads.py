@@ -1,4 +1,4 @@
-"""Ranges of records over a shared pool of threads."""
+"""How many threads to use, and work that goes on while this one does something else. The ranges: see `_kernel`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SPLIT_BYTES = 8 << 20
 RANGE_BYTES = 6 << 20
 MOST = 1024
 
-Work = Callable[[int, int], tuple[int, int]]
+Work = Callable[[], tuple[int, int]]
 
 
 class _Pool:
@@ -64,44 +64,13 @@ def choose(records: int, stride: int, count: int | None) -> int:
     return max(1, min(number, records))
 
 
-def over_ranges(work: Work, records: int, stride: int, count: int | None) -> list[tuple[int, int]]:
-    """Call `work(start, stop)` over all records, in ranges, one a thread; their results in order."""
-    workers = choose(records, stride, count)
-    if workers == 1:
-        return [work(0, records)]
-    step = _step(records, workers)
-    futures = begin_ranges(work, step, records, workers - 1) if step < records else []
-    try:
-        first = work(0, min(step, records))
-        return [first, *(future.result() for future in futures)]
-    except BaseException:
-        # Interrupted: no range may go on writing into memory that its owner has back.
-        for future in futures:
-            future.cancel()
-        for future in futures:
-            if not future.cancelled():
-                future.exception()
-        raise
-
-
-def _step(records: int, workers: int) -> int:
-    # Whole lines of 64 bytes where records allow it, so that no two threads share one.
-    step = -(-records // workers)
-    return -(-step // 16) * 16 if step > 64 else step
-
-
-def begin_ranges(work: Work, start: int, stop: int, workers: int) -> list[Future[tuple[int, int]]]:
-    """Begin `work(start, stop)` over records [start, stop) in other threads, in ranges; does not wait."""
-    step = max(1, _step(stop - start, workers))
-    return [_begin(work, at, min(at + step, stop)) for at in range(start, stop, step)]
-
-
-def _begin(work: Work, start: int, stop: int) -> Future[tuple[int, int]]:
-    # Once at most: a pool that could not begin a thread keeps the range in its queue all the same.
+def begin(work: Work) -> Future[tuple[int, int]]:
+    """Begin `work()` in another Python thread; does not wait."""
+    # Once at most: a pool that could not begin a thread keeps the work in its queue all the same.
     unclaimed = threading.Lock()
 
     def once() -> tuple[int, int]:
-        return work(start, stop) if unclaimed.acquire(blocking=False) else (-1, 0)
+        return work() if unclaimed.acquire(blocking=False) else (-1, 0)
 
     try:
         return _executor().submit(once)

@@ -141,20 +141,10 @@ def _gather(cls: Any, data: np.ndarray, offset: int, step: int, records: int, ou
     for part, stride in runs:
         base, run = offset + part.base, part.run
         mode = _kernel.STREAM if run.records * stride >= STREAM_BYTES else _kernel.PLAIN
-        if run.records * stride < threads.SPLIT_BYTES:
-            found = [run.gather(data, base, stride, 0, run.records, mode)]
-        else:
-
-            def work(
-                start: int, stop: int, run: Any = run, base: int = base, stride: int = stride, mode: int = mode
-            ) -> tuple[int, int]:
-                result: tuple[int, int] = run.gather(data, base + start * stride, stride, start, stop, mode)
-                return result
-
-            found = threads.over_ranges(work, run.records, stride, None)
-        for record, leaf in found:
-            if record >= 0:
-                raise gather_fault(cls, part, record, leaf)
+        workers = threads.choose(run.records, stride, None)
+        record, leaf = run.gather(data, base, stride, 0, run.records, mode, workers)
+        if record >= 0:
+            raise gather_fault(cls, part, record, leaf)
     return out
 
 

@@ -114,18 +114,9 @@ def _gather(piece: Piece, memory: Any, out: Batch, workers: int) -> None:
     run, stride = piece.part.run, piece.part.stride
     mode = _kernel.STREAM if (piece.stop - piece.start) * stride >= STREAM_BYTES else _kernel.PLAIN
 
-    def work(start: int, stop: int) -> tuple[int, int]:
-        at = piece.at + (start - piece.start) * stride
-        result: tuple[int, int] = run.gather(memory, at, stride, start, stop, mode)
-        return result
-
-    if workers == 1:
-        found = [work(piece.start, piece.stop)]
-    else:
-        found = [future.result() for future in threads.begin_ranges(work, piece.start, piece.stop, workers)]
-    for record, leaf in found:
-        if record >= 0:
-            raise gather_fault(type(out), piece.part, record, leaf)
+    record, leaf = run.gather(memory, piece.at, stride, piece.start, piece.stop, mode, workers)
+    if record >= 0:
+        raise gather_fault(type(out), piece.part, record, leaf)
 
 
 class Reading:

@@ -46,18 +46,15 @@ class _Packing:
                 _kernel.zero(memory, piece.at, 0, (piece.stop - piece.start) * stride, 1)
             chosen = mode if part.streamable else _kernel.PLAIN
 
-            def work(
-                start: int, stop: int, piece: Piece = piece, mode: int = chosen, _owner: Any = owner
-            ) -> tuple[int, int]:
-                at = piece.at + (start - piece.start) * piece.part.stride
-                result: tuple[int, int] = piece.part.run.scatter(memory, at, piece.part.stride, start, stop, mode)
+            def work(piece: Piece = piece, mode: int = chosen, _owner: Any = owner) -> tuple[int, int]:
+                run, at, step = piece.part.run, piece.at, piece.part.stride
+                result: tuple[int, int] = run.scatter(memory, at, step, piece.start, piece.stop, mode, workers)
                 return result
 
             if workers == 1:
-                self.done.append((part, work(piece.start, piece.stop)))
+                self.done.append((part, work()))
             else:
-                begun = threads.begin_ranges(work, piece.start, piece.stop, workers)
-                self.running += [(part, future) for future in begun]
+                self.running.append((part, threads.begin(work)))
         return self
 
     def finish(self) -> None:
@@ -323,17 +320,11 @@ class Uploader:
             if not may_fail(span.part):
                 continue
 
-            def work(start: int, stop: int, part: Part = span.part) -> tuple[int, int]:
-                result: tuple[int, int] = part.run.scatter(None, 0, part.stride, start, stop, _kernel.CHECK)
-                return result
-
-            if workers == 1 or span.size < threads.SPLIT_BYTES:
-                found = [work(span.start, span.stop)]
-            else:
-                found = [future.result() for future in threads.begin_ranges(work, span.start, span.stop, workers)]
-            for record, leaf in found:
-                if record >= 0:
-                    raise fault(batch, span.part, record, leaf)
+            run, step = span.part.run, span.part.stride
+            count = 1 if span.size < threads.SPLIT_BYTES else workers
+            record, leaf = run.scatter(None, 0, step, span.start, span.stop, _kernel.CHECK, count)
+            if record >= 0:
+                raise fault(batch, span.part, record, leaf)
 
     @staticmethod
     def _has_open_words(fill: Fill) -> bool:
