@@ -62,7 +62,7 @@ def batches(seed: int = 0) -> list[Any]:
         particles(301, seed, np.float64)[::-1],
         strategies.random_batch(Body, (137,), rng, special=False),
         Swarm(count=7, members=particles(203, seed + 1, np.float64)),
-        particles(threads.SPLIT_BYTES // 48 + 1001, seed, np.float64),
+        particles((16 << 20) // 48 + 1001, seed, np.float64),
     ]
 
 

@@ -13,9 +13,11 @@ from .errors import SourceError
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-# Below this many bytes handing ranges out costs more than it saves (docs/performance.md).
-SPLIT_BYTES = 8 << 20
-RANGE_BYTES = 6 << 20
+# Below this many bytes waking a thread costs more than it saves; each is worth waking for so many more. Two or
+# three cores have hardly more memory bandwidth than one, so there it takes more (docs/performance.md).
+SPLIT_BYTES = 3 << 20
+RANGE_BYTES = 1 << 19
+FEW_CORES = 3
 MOST = 1024
 
 Work = Callable[[], tuple[int, int]]
@@ -54,7 +56,11 @@ def choose(records: int, stride: int, count: int | None) -> int:
     """How many threads to use: `count` where it is given, else as many as the bytes are worth."""
     if count is None:
         nbytes = records * stride
-        return 1 if nbytes < SPLIT_BYTES else max(1, min(available(), nbytes // RANGE_BYTES))
+        if nbytes < SPLIT_BYTES:
+            return 1
+        cores = available()
+        least, each = (16 << 20, 8 << 20) if cores <= FEW_CORES else (SPLIT_BYTES, RANGE_BYTES)
+        return max(1, min(cores, nbytes // each)) if nbytes >= least else 1
     try:
         number = 0 if isinstance(count, bool) else operator.index(count)
     except TypeError:
