@@ -9,6 +9,7 @@ enum {
     BLOCK_RECORDS = 128,
     STAGE_LIMIT = 32768,
     CACHE_LINE = 64,
+    LINES_FROM = 16384, /* from here on plain stores too are worth placing in whole lines */
     RAW_SCALARS = 512,
     MAX_LOOPS = 64
 };

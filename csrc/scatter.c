@@ -112,10 +112,10 @@ static line_start find_line(const scatter_context *c, const char *to, int64_t st
 /* Records whose lines start at lane `turn`: the lanes before the first line and behind the last are put together
  * aside. How many records; `found`: what did not fit. */
 static int64_t run_turned(const scatter_context *c, int64_t first, int64_t n, int64_t behind, char *to, int64_t stride,
-                          int turn, scatter_status *found) {
+                          int turn, int mode, scatter_status *found) {
     int suspect = 0;
     int64_t left = n + behind, head = 16 * turn;
-    int64_t done = scatter_run_wide(c, first, n - 1, behind, to + head, turn, MODE_STREAM, &suspect);
+    int64_t done = scatter_run_wide(c, first, n - 1, behind, to + head, turn, mode, &suspect);
     if (done == 0) return 0;
     if (suspect) *found = scatter_check_range(c, first, done, stride);
     if (found->record >= 0) return done;
@@ -133,7 +133,8 @@ scatter_status scatter_run(const scatter_isa *isa, const scatter_plan *plan, cha
     scatter_status fine = {-1, 0};
     scatter_context c;
     scatter_begin(&c, isa, plan, stride, scratch);
-    int lines = mode == MODE_STREAM && find_line(&c, to, stride).records >= 0;
+    int lines = (mode == MODE_STREAM || (mode == MODE_PLAIN && c.wide && (stop - start) * stride >= LINES_FROM)) &&
+                find_line(&c, to, stride).records >= 0;
     int flat = mode != MODE_CHECK && is_flat(&c, stride);
     int staged = mode == MODE_STREAM && !flat && !lines && stage_bytes(c.block, stride) && stride == plan->size;
     int64_t skew = staged ? (int64_t)((uintptr_t)to % CACHE_LINE) : 0;
@@ -165,7 +166,7 @@ scatter_status scatter_run(const scatter_isa *isa, const scatter_plan *plan, cha
             int64_t done = 0;
             scatter_status found = fine;
             if (lines && line.records == 0 && line.lanes)
-                done = run_turned(&c, first, n, left - n, at, stride, line.lanes, &found);
+                done = run_turned(&c, first, n, left - n, at, stride, line.lanes, mode, &found);
             else if (c.wide && c.direct && mode != MODE_CHECK)
                 done = scatter_run_wide(&c, first, n, left - n, block_to, 0, block_mode, &suspect);
             if (done == 0) {

@@ -15,7 +15,7 @@ cdef extern from "pythread.h" nogil:
 cdef enum:
     MOST_HELPERS = 256
     LEAST_RANGE = 1 << 18  # bytes; below this a range costs more to hand out than it evens out
-    MOST_RANGE = 1 << 21
+    MOST_RANGE = 1 << 20
 
 ctypedef struct Job:
     const scatter_plan *plan
