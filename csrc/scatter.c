@@ -171,7 +171,7 @@ scatter_status scatter_run(const scatter_isa *isa, const scatter_plan *plan, cha
                 done = scatter_run_wide(&c, first, n, left - n, block_to, 0, block_mode, &suspect);
             if (done == 0) {
                 done = n < c.block ? n : c.block;
-                if (c.feeds) scatter_fetch_ahead(&c, first + done, end - index - done);
+                if (c.feeds || mode == MODE_STREAM) scatter_fetch_ahead(&c, first + done, end - index - done);
                 found = scatter_run_block(&c, first, done, left - done, block_to, stride, block_mode);
             } else if (suspect) {
                 found = scatter_check_range(&c, first, done, stride);
