@@ -143,7 +143,8 @@ def test_nothing_is_written_after_an_interrupt() -> None:
         try:
             timer.start()
             pack(batch, out=out, threads=64)
-            time.sleep(30)  # The interrupt ends it, however late it comes.
+            for _ in range(3000):
+                time.sleep(0.01)  # The interrupt ends it, however late it comes; one long sleep it would not end.
         except KeyboardInterrupt:
             pass
         timer.join()
