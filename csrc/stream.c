@@ -13,7 +13,9 @@ void scatter_stream_lines(scatter_stream *s, const char *from, int64_t bytes) {
         s->isa->stream(s->line, from, whole);
         s->line += whole, from += whole, bytes -= whole;
     }
-    if (from != s->stage) memcpy(s->stage, from, (size_t)bytes);
+    /* Before the skew there is nothing of ours to read either. */
+    if (from != s->stage && bytes > s->skew)
+        memcpy(s->stage + s->skew, from + s->skew, (size_t)(bytes - s->skew));
     s->held = bytes;
 }
 

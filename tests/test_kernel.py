@@ -378,6 +378,11 @@ def test_wide_loads_stay_inside_the_column(isa: str) -> None:
                 rows[name] = np.random.default_rng(count).random(rows[name].shape)
             batch = MaterialBad(**{name: rows[name] for name in full.names})
             assert guarded(batch, lead=lead, stream=stream, threads=1) == reference.pack(batch)
+        # Records that leave as they lie, fewer than a line of them: nothing before the first is read.
+        block[page : page + 64] = np.arange(16, dtype=np.float32).tobytes()
+        for count, lead, stream in itertools.product((1, 2, 3, 4), (0, 16, 32, 36, 48), (False, True)):
+            batch = vec4f(np.ndarray((count, 4), np.float32, block, page))
+            assert guarded(batch, lead=lead, stream=stream, threads=1) == reference.pack(batch)
         # Lines that start within a record read one record further.
         floats[:] = np.arange(page // 4)
         for count, lead in itertools.product((5, 6, 7, 8, 9, 40), (16, 48)):
