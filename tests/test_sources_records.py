@@ -403,3 +403,106 @@ def test_a_list_that_shrinks_behind_a_block() -> None:
             source[at] = MAKERS[kind](Sly(), 1.0, 1)
             with pytest.raises(RuntimeError):
                 batch(Particle, source)
+
+
+class Pair(Struct):
+    alpha: f32
+    beta: f32
+
+
+class Inner(Struct):
+    x: vec3f
+    y: f32
+
+
+class Outer(Struct):
+    inner: Inner
+    w: f32
+
+
+class Many(Struct):
+    inner: array[Inner, 3]
+
+
+def test_a_dict_that_is_emptied_while_it_is_read() -> None:
+    class Value:
+        def __array__(self, *arguments: Any, **options: Any) -> Any:
+            record.clear()
+            return np.array(1.0, np.float32)
+
+    record: dict[str, Any] = {"".join(["be", "ta"]): 1.0, "".join(["al", "pha"]): Value()}
+    with pytest.raises(SourceError):
+        batch(Pair, [record])
+
+    class Key(str):
+        __hash__ = str.__hash__
+
+        def __eq__(self, other: object) -> bool:
+            if armed:
+                keyed.clear()
+            return True
+
+    armed: list[int] = []
+    keyed: dict[str, Any] = {Key("alpha"): 1.0, Key("beta"): 2.0}
+    armed.append(1)
+    with pytest.raises((SourceError, RuntimeError)):
+        batch(Pair, [keyed])
+
+
+def test_a_nested_record_that_leaves_while_it_is_read() -> None:
+    Slots = make_dataclass("Slots", ["x", "y"], slots=True)
+
+    class Value:
+        def __array__(self, *arguments: Any, **options: Any) -> Any:
+            record[0] = None
+            return np.zeros(3, np.float32)
+
+    record: list[Any] = [Slots(Value(), 1.0), 2.0]
+    assert pack(batch(Outer, [record])).view(np.float32)[[3, 4]].tolist() == [1.0, 2.0]
+    record = [Slots(Value(), 1.0) for _ in range(3)]
+    assert pack(batch(Many, [(record,)])).view(np.float32)[3] == 1.0
+
+
+def test_slots_of_another_class() -> None:
+    class Other:
+        __slots__ = (*"abcdefgh", "alpha", "beta")
+
+    @dataclass
+    class Empty:
+        __slots__ = ()
+        alpha: Any
+        beta: Any
+
+    Empty.alpha, Empty.beta = Other.alpha, Other.beta  # type: ignore[attr-defined]
+    with pytest.raises((SourceError, TypeError)):
+        batch(Pair, [object.__new__(Empty) for _ in range(20)])
+
+
+def test_records_read_while_their_class_is_looked_at() -> None:
+    armed = [True]
+
+    class Meta(type):
+        def __getattribute__(cls, name: str) -> Any:
+            if name == "__getattribute__" and armed and cls.__name__ == "Odd":
+                armed.pop()
+                batch(Pair, [(1.0, 2.0)])
+                batch(Pair, [Slotted(5.0, 6.0)])
+            return type.__getattribute__(cls, name)
+
+    Slotted = make_dataclass("Slotted", ["alpha", "beta"], slots=True)
+
+    class Odd(deque, metaclass=Meta):  # type: ignore[type-arg]
+        alpha = 1.0
+        beta = 2.0
+
+    assert pack(batch(Pair, [Odd([1, 2])])).view(np.float32).tolist() == [1.0, 2.0]
+    assert not armed
+    assert pack(batch(Pair, [Slotted(3.0, 4.0)])).view(np.float32).tolist() == [3.0, 4.0]
+
+
+def test_a_class_that_changes_is_looked_at_again() -> None:
+    Slotted = make_dataclass("Slotted", ["alpha", "beta"], slots=True)
+    records = [Slotted(1.0, 2.0) for _ in range(40)]
+    assert pack(batch(Pair, records)).view(np.float32)[:2].tolist() == [1.0, 2.0]
+    Slotted.alpha = property(lambda self: 5.0)  # type: ignore[attr-defined]
+    assert pack(batch(Pair, records)).view(np.float32).tolist() == [5.0, 2.0] * 40

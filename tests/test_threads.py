@@ -161,6 +161,16 @@ def test_any_number_of_threads_packs_the_same(count: int) -> None:
                 assert strided == reference.pack(batch, stride=256)[: len(strided)]
 
 
+@pytest.mark.parametrize("count", [None, 2, 5])
+def test_records_larger_than_a_range(count: int | None) -> None:
+    cls = array[f32, 1_500_000]
+    values = np.arange(4_500_000, dtype=np.float32).reshape(3, -1)
+    assert pack(cls(values), threads=count).tobytes() == values.tobytes()
+    back = cls(np.zeros_like(values))
+    unpack(cls, pack(cls(values)), out=back)
+    assert (np.asarray(back) == values).all()
+
+
 @pytest.mark.parametrize("count", [None, 1, 2, 3, 4, 5, 1024])
 @pytest.mark.parametrize("wrong", [(0,), (999,), (3, 500, 998), (640, 641)])
 def test_the_first_fault_is_named_however_the_work_is_split(count: int | None, wrong: tuple[int, ...]) -> None:

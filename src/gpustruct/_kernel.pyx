@@ -259,10 +259,11 @@ cdef class Run:
         status.record = 0
         try:
             PyObject_GetBuffer(out, &view, PyBUF_CONTIG | PyBUF_FORMAT)
-        except (BufferError, ValueError):
+        except (BufferError, TypeError, ValueError):
             return False
         possible = view.ndim == 1 and view.format != NULL and view.format[0] == c"B" and view.format[1] == 0
-        if possible and view.len >= stride * self.records and not self.touches(<char *>view.buf, stride * self.records):
+        possible = possible and stride >= self.size and view.len >= stride * self.records
+        if possible and not self.touches(<char *>view.buf, stride * self.records):
             with nogil:
                 status = run_records(&self.plan, <char *>view.buf, stride, 0, self.records, PLAIN_MODE, True)
         PyBuffer_Release(&view)

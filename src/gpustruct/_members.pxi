@@ -74,17 +74,21 @@ cdef extern from *:
     /* Where a dict keeps its keys. */
     #define table_of(mapping) ((const void *)((PyDictObject *)(mapping))->ma_keys)
     /* 16 is T_OBJECT_EX, an object that raises AttributeError while it is unset: what __slots__ makes. */
-    static Py_ssize_t member_offset(PyObject *found) {
+    static Py_ssize_t member_offset(PyObject *found, PyObject *kind) {
         if (Py_TYPE(found) != &PyMemberDescr_Type) return 0;
+        if (!PyType_IsSubtype((PyTypeObject *)kind, PyDescr_TYPE(found))) return 0;
         PyMemberDef *member = ((PyMemberDescrObject *)found)->d_member;
         return member->type == 16 ? member->offset : 0;
     }
+    /* Another number whenever a class or one of its bases has changed; 0 where that cannot be told. */
+    #define version_of(kind) (((PyTypeObject *)(kind))->tp_version_tag)
     """
     int put_floats(char *to, PyObject **values, Py_ssize_t count, double limit) noexcept
     long long int_value(PyObject *value, int *overflow) noexcept
     void prefetch(const void *memory) noexcept
     const void *table_of(PyObject *mapping) noexcept
-    Py_ssize_t member_offset(object found) noexcept
+    Py_ssize_t member_offset(object found, object kind) noexcept
+    unsigned int version_of(PyObject *kind) noexcept
     char array_kind(cnp.ndarray array) noexcept
     enum:
         NPY_HALF

@@ -11,7 +11,7 @@ cdef Py_ssize_t slot_of(object kind, object name):
         return 0
     for base in kind.__mro__:
         if name in base.__dict__:
-            return member_offset(base.__dict__[name])
+            return member_offset(base.__dict__[name], kind)
     return 0
 
 
@@ -49,6 +49,7 @@ cdef class Group(Writer):
     cdef object classify, refuse, last
     cdef list seen
     cdef int mode
+    cdef unsigned int version  # of the class that was classified last, which changes when the class does
     cdef bint plain    # every member is a number or a short vector, found under one name
     cdef bint slotted  # the class that was classified last keeps every member in __slots__
 
@@ -92,13 +93,8 @@ cdef class Group(Writer):
         cdef Py_ssize_t position = 0
         cdef PyObject *name = NULL
         cdef PyObject *item = NULL
-        if type(value) is not self.last:
-            self.mode = self.classify(value)
-            self.last = type(value)
-            self.slotted = True
-            for k in range(self.count):
-                self.places[k].slot = 0 if self.places[k].parted else slot_of(type(value), self.keys[k])
-                self.slotted = self.slotted and self.places[k].slot != 0
+        if type(value) is not self.last or version_of(<PyObject *>self.last) != self.version:
+            self.look_at(value)
         mode = self.mode
         if mode == BY_INDEX:
             if length_of(<PyObject *>value) != self.count:
@@ -108,8 +104,10 @@ cdef class Group(Writer):
                 if k >= length_of(<PyObject *>value):
                     return self.refused(value)
                 item = items_of(<PyObject *>value)[k]
-                if not quick(&self.places[k], at, item):
-                    (<Writer>self.places[k].writer).write(at + self.places[k].offset, <object>item)
+                if quick(&self.places[k], at, item):
+                    continue
+                found = <object>item  # Held: its own code may take it off the list.
+                (<Writer>self.places[k].writer).write(at + self.places[k].offset, found)
             return 0
         if mode == BY_KEY:
             if PyDict_Size(value) != self.names:
@@ -118,6 +116,7 @@ cdef class Group(Writer):
             return self.refused(value)
         for k in range(self.count):
             place = &self.places[k]
+            name = NULL
             if (mode == BY_KEY and PyDict_Next(value, &position, &name, &item) and name == place.seen
                     and not place.parted):
                 if quick(place, at, item):
@@ -126,10 +125,11 @@ cdef class Group(Writer):
             elif place.parted:
                 found = tuple([self.find(value, part, mode) for part in <object>place.key])
             elif mode == BY_KEY:
-                if name != NULL and <object>name == <object>place.key:
+                came = <object>name if name != NULL else None
+                if type(came) is str and came == <object>place.key:
                     # Keys that come in the members' order are found by identity from now on.
-                    self.seen[k] = <object>name
-                    place.seen = name
+                    self.seen[k] = came
+                    place.seen = <PyObject *>came
                 found = self.find(value, <object>place.key, mode)
             elif (place.slot and type(value) is self.last
                     and (<PyObject **>(<char *><PyObject *>value + place.slot))[0] != NULL):
@@ -140,6 +140,21 @@ cdef class Group(Writer):
             else:
                 found = self.find(value, <object>place.key, mode)
             (<Writer>place.writer).write(at + place.offset, found)
+        return 0
+
+    cdef int look_at(self, object value) except -1:
+        """Find out how values of this one's class are read; stored at once, for Python code may come back here."""
+        cdef Py_ssize_t k
+        cdef unsigned int version
+        mode = self.classify(value)
+        kind = type(value)
+        slots = [0 if type(key) is tuple or mode != BY_NAME else slot_of(kind, key) for key in self.keys]
+        version = version_of(<PyObject *>kind)
+        for k in range(self.count):
+            # A class that cannot be told from itself changed is asked each time.
+            self.places[k].slot = slots[k] if version else 0
+        self.slotted = version != 0 and all(slots)
+        self.mode, self.last, self.version = mode, kind, version
         return 0
 
     cdef int refused(self, object value) except -1:
@@ -205,6 +220,8 @@ cdef class Group(Writer):
         cdef const char *table
         if not self.plain or self.last is None or self.mode == BY_ITEM or (self.mode == BY_NAME and not self.slotted):
             return 0
+        if version_of(<PyObject *>self.last) != self.version:
+            return 0
         for r in range(count, count + min(count, behind)):
             prefetch(records[r])
             prefetch(<char *>records[r] + 64)
@@ -256,7 +273,8 @@ cdef class Rows(Writer):
             if k >= length_of(<PyObject *>value):
                 self.refuse(value)
                 return -1
-            self.inner.write(at + k * self.stride, <object>items_of(<PyObject *>value)[k])
+            element = <object>items_of(<PyObject *>value)[k]  # Held: its own code may take it off the list.
+            self.inner.write(at + k * self.stride, element)
         return 0
 
 

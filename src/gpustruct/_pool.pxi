@@ -110,7 +110,7 @@ cdef scatter_status share(const scatter_plan *plan, char *memory, int64_t stride
     PyThread_acquire_lock(job.done, 1)
     job.grain = part
     if part * stride > LEAST_RANGE:
-        job.grain = min(max(part // 4, LEAST_RANGE // stride), max(<int64_t>1, MOST_RANGE // stride))
+        job.grain = max(<int64_t>1, min(max(part // 4, LEAST_RANGE // stride), MOST_RANGE // stride))
     if job.grain > 64:
         # Whole lines of 64 bytes where records allow it, so that no two threads share one.
         job.grain = (job.grain + 15) // 16 * 16
