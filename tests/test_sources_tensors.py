@@ -57,8 +57,10 @@ def test_torch() -> None:
 
 
 def test_jax() -> None:
-    pytest.importorskip("jax")
+    jax = pytest.importorskip("jax")
     from jax import numpy as jnp
+
+    jax.config.update("jax_default_device", jax.devices("cpu")[0])
 
     position, life, id = jnp.asarray(POSITION), jnp.asarray(LIFE), jnp.asarray(ID)
     made = batch(Particle, {"position": position, "life": life, "id": id})
