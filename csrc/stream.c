@@ -14,8 +14,7 @@ void scatter_stream_lines(scatter_stream *s, const char *from, int64_t bytes) {
         s->line += whole, from += whole, bytes -= whole;
     }
     /* Before the skew there is nothing of ours to read either. */
-    if (from != s->stage && bytes > s->skew)
-        memcpy(s->stage + s->skew, from + s->skew, (size_t)(bytes - s->skew));
+    if (from != s->stage && bytes > s->skew) memcpy(s->stage + s->skew, from + s->skew, (size_t)(bytes - s->skew));
     s->held = bytes;
 }
 
