@@ -506,3 +506,15 @@ def test_a_class_that_changes_is_looked_at_again() -> None:
     assert pack(batch(Pair, records)).view(np.float32)[:2].tolist() == [1.0, 2.0]
     Slotted.alpha = property(lambda self: 5.0)  # type: ignore[attr-defined]
     assert pack(batch(Pair, records)).view(np.float32).tolist() == [5.0, 2.0] * 40
+
+
+def test_a_list_that_is_shorter_than_its_room() -> None:
+    class Key(str):
+        def __hash__(self) -> int:
+            # Asked for once the room is made, before the first record is read.
+            del source[2:]
+            return str.__hash__(self)
+
+    source = [{"q": 1.0, "beta": 2.0} for _ in range(6)]
+    with pytest.raises(RuntimeError, match="shorter"):
+        batch(Pair, source, alpha=Key("q"))

@@ -279,7 +279,7 @@ cdef class Rows(Writer):
 
 
 def fill(Writer writer not None, list values, out, Py_ssize_t stride, Py_ssize_t size, list place):
-    """Write each value into its record of `size` bytes, `stride` apart in `out`.
+    """Write each value into its record of `size` bytes, `stride` apart in `out`, which has room for just these.
 
     Where one fails, its number goes to `place`.
     """
@@ -290,6 +290,8 @@ def fill(Writer writer not None, list values, out, Py_ssize_t stride, Py_ssize_t
     try:
         if stride < size or size < 0 or count * stride > view.len:
             raise ValueError("the records must lie in out")
+        if count * stride < view.len:
+            raise RuntimeError("the list of records became shorter while it was read")
         try:
             while k < count:
                 if k + BLOCK > len(values) and len(values) < count:
