@@ -508,13 +508,23 @@ def test_a_class_that_changes_is_looked_at_again() -> None:
     assert pack(batch(Pair, records)).view(np.float32).tolist() == [5.0, 2.0] * 40
 
 
-def test_a_list_that_is_shorter_than_its_room() -> None:
+@pytest.mark.parametrize("change", [lambda source: source.pop(), lambda source: source.append(source[0])])
+def test_a_list_that_does_not_fit_its_room(change: Any) -> None:
     class Key(str):
         def __hash__(self) -> int:
             # Asked for once the room is made, before the first record is read.
-            del source[2:]
+            change(source)
             return str.__hash__(self)
 
-    source = [{"q": 1.0, "beta": 2.0} for _ in range(6)]
-    with pytest.raises(RuntimeError, match="shorter"):
+    source = [{"q": 1.0, "beta": 2.0} for _ in range(20)]
+    with pytest.raises(RuntimeError, match="changed its length"):
         batch(Pair, source, alpha=Key("q"))
+
+
+def test_the_parts_of_a_member_in_a_tuple_of_any_kind() -> None:
+    class Names(tuple[str, ...]):
+        __slots__ = ()
+
+    source = [{"x": 1.0, "y": 2.0, "z": 3.0, "w": 4.0}] * 3
+    made = batch(Inner, source, x=Names("xyz"), y="w")
+    assert pack(made).view(np.float32).tolist() == [1.0, 2.0, 3.0, 4.0] * 3

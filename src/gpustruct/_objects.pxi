@@ -288,14 +288,14 @@ def fill(Writer writer not None, list values, out, Py_ssize_t stride, Py_ssize_t
     cdef Group group = writer if isinstance(writer, Group) else None
     PyObject_GetBuffer(out, &view, PyBUF_SIMPLE | PyBUF_WRITABLE)
     try:
-        if stride < size or size < 0 or count * stride > view.len:
+        if stride < size or size < 0:
             raise ValueError("the records must lie in out")
-        if count * stride < view.len:
-            raise RuntimeError("the list of records became shorter while it was read")
+        if count * stride != view.len:
+            raise RuntimeError("the list of records changed its length while it was read")
         try:
             while k < count:
                 if k + BLOCK > len(values) and len(values) < count:
-                    raise RuntimeError("the list of records became shorter while it was read")
+                    raise RuntimeError("the list of records changed its length while it was read")
                 if group is not None and single == 0:
                     block = min(<Py_ssize_t>BLOCK, count - k)
                     done = group.write_block(items_of(<PyObject *>values) + k, block, len(values) - k - block,

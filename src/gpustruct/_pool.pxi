@@ -102,7 +102,9 @@ cdef scatter_status share(const scatter_plan *plan, char *memory, int64_t stride
     global jobs
     cdef Job job
     cdef Job **at
-    cdef int64_t count = stop - start, part = (count + workers - 1) // workers
+    cdef int64_t count = stop - start, part
+    workers = max(1, workers)
+    part = (count + workers - 1) // workers
     memset(&job, 0, sizeof(Job))
     job.done = PyThread_allocate_lock() if workers > 1 and count > 1 else NULL
     if job.done == NULL:

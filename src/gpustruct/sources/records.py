@@ -35,7 +35,8 @@ def from_records(cls: Any, source: Iterable[Any], renames: Mapping[str, Any] | S
         way_out = "it is one record: give its members by name, the runtime-sized one as a batch or an array"
         raise SourceError.of("source-kind", current=type(source).__name__, type=cls.__name__, way_out=way_out)
     values = source if type(source) is list else list(source)
-    spec = tuple(sorted(dict(renames).items()))
+    plain = {name: tuple(key) if isinstance(key, tuple) else key for name, key in dict(renames).items()}
+    spec = tuple(sorted(plain.items()))
     _check_renames(cls, spec)
     out = np.zeros(len(values) * layout.record_stride, np.uint8)
     place: list[int] = []
