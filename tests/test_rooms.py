@@ -17,7 +17,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "gpustruct"
 ROOMS: list[set[str]] = [
     {"errors", "names", "table"},
     {"layout"},
-    {"holding"},
+    {"column_checks"},
     {"batches"},
     {"members"},
     {"classes"},

@@ -2,7 +2,7 @@
 
 The instances of every type are batches; this is what they all share. A batch never copies an array
 that is one already, and never checks values: that happens in the one pass that packs them.
-What rooms below need of `holding` they find here too.
+What rooms below need of `column_checks` they find here too.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any, NoReturn, cast
 
 import numpy as np
 
+from .column_checks import INTEGER_RANGE as INTEGER_RANGE
+from .column_checks import Parts, Shape, Slot, describe, hold_numbers
+from .column_checks import as_array as as_array
+from .column_checks import check_dtype as check_dtype
 from .errors import SourceError
-from .holding import INTEGER_RANGE as INTEGER_RANGE
-from .holding import Parts, Shape, Slot, describe, hold_numbers
-from .holding import as_array as as_array
-from .holding import check_dtype as check_dtype
 from .layout import Layout
 
 
