@@ -46,14 +46,14 @@ class Waiting:
     def __init__(self, device: Any) -> None:
         self.device = device
         self.source = device.create_buffer(size=4, usage=wgpu.BufferUsage.COPY_SRC)
-        self.landing = device.create_buffer(size=8, usage=wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.COPY_DST)
+        self.chunk = device.create_buffer(size=8, usage=wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.COPY_DST)
 
     def __call__(self) -> None:
         encoder = self.device.create_command_encoder()
-        encoder.copy_buffer_to_buffer(self.source, 0, self.landing, 0, 4)
+        encoder.copy_buffer_to_buffer(self.source, 0, self.chunk, 0, 4)
         self.device.queue.submit([encoder.finish()])
-        self.landing.map_async("READ_NOSYNC").sync_wait()
-        self.landing.unmap()
+        self.chunk.map_async("READ_NOSYNC").sync_wait()
+        self.chunk.unmap()
 
 
 def alternate(sides: dict[str, Side], repeats: int = 7, seconds: float = 6.0) -> dict[str, float]:

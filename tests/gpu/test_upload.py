@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from gpustruct import BindingError, SourceError, Struct, array, f16, f32, pack, u32, vec3f, vec4f
 from gpustruct.gpu import RecordBuffer, Uploader, read_buffer, write_buffer
-from gpustruct.gpu.fills import fills, spans_of
+from gpustruct.gpu.chunking import chunk_plans, spans_of
 from gpustruct.packing import bound_of
 
 USAGE = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
@@ -70,7 +70,7 @@ def test_fills_cover_every_byte_once(n: int, target: int, limit: int, T: Any) ->
     stride = spans[0].part.stride
     covered: list[tuple[int, int]] = []
     records = 0
-    for fill in fills(spans, limit):
+    for fill in chunk_plans(spans, limit):
         assert fill.size <= max(limit, 2 * stride + 2)
         assert all(copy.source % 4 == copy.target % 4 for copy in fill.copies)
         assert all(copy.source + copy.size <= fill.size for copy in fill.copies)

@@ -1,10 +1,10 @@
 """wgpu buffers of records: filled, read back, and checked against what the device sees."""
 
-from .readback import Reading, read_buffer
+from .readback import PendingRead, read_buffer
 from .records import RecordBuffer
 from .shards import ShardedBuffer
 from .upload import Uploader
 from .verify import verify
 from .writing import write_buffer
 
-__all__ = ["Reading", "RecordBuffer", "ShardedBuffer", "Uploader", "read_buffer", "verify", "write_buffer"]
+__all__ = ["PendingRead", "RecordBuffer", "ShardedBuffer", "Uploader", "read_buffer", "verify", "write_buffer"]

@@ -18,7 +18,7 @@ from ..packing import STREAM_BYTES
 from ..types import layout_of
 from ..unpacking import DTYPES, drained_of, gather_fault
 from . import devices
-from .fills import Fill, Piece, Span, fills, spans_of
+from .chunking import ChunkPlan, Piece, Span, chunk_plans, spans_of
 from .staging import CHUNKS, DEFAULT_CHUNKS, arrived, refused, settle
 
 
@@ -79,7 +79,7 @@ def _blank(cls: Any, shape: tuple[int, ...], count: int) -> Any:
     return from_columns(cls, tuple(columns), shape)
 
 
-class Landing:
+class ReadbackChunk:
     """One MAP_READ buffer: filled by the device, mapped, gathered from, unmapped."""
 
     def __init__(self, device: Any, size: int) -> None:
@@ -88,22 +88,22 @@ class Landing:
         self.buffer = device.create_buffer(size=size, usage=usage)
         self.promise: Any = None
 
-    def fetch(self, source: Any, fill: Fill) -> None:
-        """Submit the copies of a fill, and ask for the memory."""
+    def fetch(self, source: Any, plan: ChunkPlan) -> None:
+        """Submit the copies of a plan, and ask for the memory."""
         devices.check_alive(self.device, source, "read")
         encoder = self.device.create_command_encoder()
-        for copy in fill.copies:
+        for copy in plan.copies:
             low, high = copy.source // 4 * 4, round_up(4, copy.source + copy.size)
             encoder.copy_buffer_to_buffer(source, copy.target // 4 * 4, self.buffer, low, high - low)
         self.device.queue.submit([encoder.finish()])
         self.promise = map_read(self.buffer)
 
-    def land(self, fill: Fill, out: Batch, workers: int) -> None:
+    def land(self, plan: ChunkPlan, out: Batch, workers: int) -> None:
         """Gather what has arrived into the columns of `out`; waits for it."""
         settle(self.device, self.promise, "read")
-        memory = self.buffer.read_mapped(0, round_up(4, fill.size), copy=False)
+        memory = self.buffer.read_mapped(0, round_up(4, plan.size), copy=False)
         try:
-            for piece in fill.pieces:
+            for piece in plan.pieces:
                 _gather(piece, memory, out, workers)
         finally:
             # No thread reads any more: _gather waits for all.
@@ -119,7 +119,7 @@ def _gather(piece: Piece, memory: Any, out: Batch, workers: int) -> None:
         raise gather_fault(type(out), piece.part, record, leaf)
 
 
-class Reading:
+class PendingRead:
     """Records on their way back: `done` says whether they have come, `result()` gives them, `await` too.
 
     The records are those at the time of the call, whatever is written later. `result()` waits.
@@ -133,30 +133,32 @@ class Reading:
     array([2, 3], dtype=uint32)
     """
 
-    def __init__(self, reader: Reader, flights: list[tuple[Fill, Landing]], out: Any, workers: int) -> None:
-        self._reader, self._flights, self._out, self._workers = reader, flights, out, workers
+    def __init__(
+        self, reader: Reader, in_flight: list[tuple[ChunkPlan, ReadbackChunk]], out: Any, workers: int
+    ) -> None:
+        self._reader, self._in_flight, self._out, self._workers = reader, in_flight, out, workers
         self._lock = threading.Lock()
 
     @property
     def done(self) -> bool:
         """Whether `result()` returns without waiting for the device."""
-        return all(arrived(landing.promise) for _, landing in self._flights)
+        return all(arrived(chunk.promise) for _, chunk in self._in_flight)
 
     def result(self) -> Any:
         """The records, as a batch; waits for the device if they have not come."""
         with self._lock:
-            while self._flights:
-                fill, landing = self._flights.pop()
+            while self._in_flight:
+                plan, chunk = self._in_flight.pop()
                 try:
-                    landing.land(fill, self._out, self._workers)
+                    chunk.land(plan, self._out, self._workers)
                 except wgpu.GPUError as error:
                     raise refused(error, "read_async") from None
-                self._reader.give_back(landing)
+                self._reader.give_back(chunk)
         return self._out
 
     def __await__(self) -> Generator[Any, Any, Any]:
-        for _, landing in list(self._flights):
-            yield from landing.promise.__await__()
+        for _, chunk in list(self._in_flight):
+            yield from chunk.promise.__await__()
         return self.result()
 
 
@@ -167,7 +169,7 @@ class Reader:
         self._device = device
         size, count = CHUNKS.get(device.adapter.info.get("adapter_type", ""), DEFAULT_CHUNKS)
         self._chunk_size, self._count = size, count
-        self._spare: list[Landing] = []
+        self._spare: list[ReadbackChunk] = []
         self._lock = threading.RLock()
 
     @classmethod
@@ -176,62 +178,62 @@ class Reader:
         held = vars(device)
         return held.get("_gpustruct_reader") or held.setdefault("_gpustruct_reader", cls(device))
 
-    def take(self, size: int) -> Landing:
-        """A landing of at least `size` bytes."""
+    def take(self, size: int) -> ReadbackChunk:
+        """A chunk of at least `size` bytes."""
         with self._lock:
-            fitting = [landing for landing in self._spare if size <= landing.size <= max(4096, 4 * size)]
+            fitting = [chunk for chunk in self._spare if size <= chunk.size <= max(4096, 4 * size)]
             if fitting:
-                best = min(fitting, key=lambda landing: landing.size)
+                best = min(fitting, key=lambda chunk: chunk.size)
                 self._spare.remove(best)
                 return best
         rounded = max(4096, 1 << (size - 1).bit_length()) if size < self._chunk_size else round_up(4096, size)
-        return Landing(self._device, rounded)
+        return ReadbackChunk(self._device, rounded)
 
-    def give_back(self, landing: Landing) -> None:
+    def give_back(self, chunk: ReadbackChunk) -> None:
         with self._lock:
-            self._spare.append(landing)
+            self._spare.append(chunk)
             while sum(spare.size for spare in self._spare) > self._count * self._chunk_size:
                 self._spare.pop(0).buffer.destroy()
 
     def read(self, buffer: Any, out: Any, offset: int, spans: Sequence[Span] | None = None) -> Any:
-        """Fill the columns of `out` from the buffer, whose records start at byte `offset`; returns `out`."""
+        """ChunkPlan the columns of `out` from the buffer, whose records start at byte `offset`; returns `out`."""
         spans = spans_of(drained_of(type(out), out), offset) if spans is None else spans
         total = sum(span.size for span in spans)
         workers = threads.choose(total, 1, None)
-        flights: deque[tuple[Fill, Landing]] = deque()
+        in_flight: deque[tuple[ChunkPlan, ReadbackChunk]] = deque()
         with self._lock:
             try:
-                for fill in fills(spans, min(self._chunk_size, max(4096, round_up(4096, total // 2)))):
-                    if len(flights) == self._count:
-                        self._land(flights, out, workers)
-                    landing = self.take(fill.size)
-                    landing.fetch(buffer, fill)
-                    flights.append((fill, landing))
-                while flights:
-                    self._land(flights, out, workers)
+                for plan in chunk_plans(spans, min(self._chunk_size, max(4096, round_up(4096, total // 2)))):
+                    if len(in_flight) == self._count:
+                        self._land(in_flight, out, workers)
+                    chunk = self.take(plan.size)
+                    chunk.fetch(buffer, plan)
+                    in_flight.append((plan, chunk))
+                while in_flight:
+                    self._land(in_flight, out, workers)
             except wgpu.GPUError as error:
                 raise refused(error, "read") from None
         return out
 
-    def _land(self, flights: deque[tuple[Fill, Landing]], out: Any, workers: int) -> None:
-        fill, landing = flights.popleft()
-        landing.land(fill, out, workers)
-        self.give_back(landing)
+    def _land(self, in_flight: deque[tuple[ChunkPlan, ReadbackChunk]], out: Any, workers: int) -> None:
+        plan, chunk = in_flight.popleft()
+        chunk.land(plan, out, workers)
+        self.give_back(chunk)
 
-    def begin(self, buffer: Any, out: Any, offset: int, spans: Sequence[Span] | None = None) -> Reading:
+    def begin(self, buffer: Any, out: Any, offset: int, spans: Sequence[Span] | None = None) -> PendingRead:
         """Submit the copies now; the columns of `out` are filled when the result is asked for."""
         spans = spans_of(drained_of(type(out), out), offset) if spans is None else spans
         total = sum(span.size for span in spans)
-        flights: list[tuple[Fill, Landing]] = []
+        in_flight: list[tuple[ChunkPlan, ReadbackChunk]] = []
         with self._lock:
             try:
-                for fill in fills(spans, 1 << 30):
-                    landing = self.take(fill.size)
-                    landing.fetch(buffer, fill)
-                    flights.append((fill, landing))
+                for plan in chunk_plans(spans, 1 << 30):
+                    chunk = self.take(plan.size)
+                    chunk.fetch(buffer, plan)
+                    in_flight.append((plan, chunk))
             except wgpu.GPUError as error:
                 raise refused(error, "read_async") from None
-        return Reading(self, flights, out, threads.choose(total, 1, None))
+        return PendingRead(self, in_flight, out, threads.choose(total, 1, None))
 
 
 def read_buffer(target: Any, buffer: Any, T: Any, count: int | None = None, offset: int = 0) -> Any:

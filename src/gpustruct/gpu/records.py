@@ -16,10 +16,10 @@ from ..packing import Bound, bound_of
 from ..unpacking import drained_of
 from . import devices
 from .bindings import USAGE, BoundRecords
-from .fills import Span
-from .places import placement
-from .placing import MANY_RUNS, Placer
-from .readback import Reader, Reading, blank
+from .chunking import Span
+from .readback import PendingRead, Reader, blank
+from .scatter_shader import MANY_RUNS, ScatterShader
+from .selection import select
 from .staging import refused
 from .upload import Progress, Uploader
 
@@ -67,7 +67,7 @@ class RecordBuffer(BoundRecords):
         if self._uploader.device is not self._device:
             raise BindingError.of("buffer-foreign", function="RecordBuffer")
         self._lock = threading.RLock()
-        self._placer = Placer.of(self._uploader)
+        self._scatter_shader = ScatterShader.of(self._uploader)
         self._device_side = device_side
 
     # Up.
@@ -250,14 +250,14 @@ class RecordBuffer(BoundRecords):
         if start is not None:
             raise SourceError.of("where-start")
         shape = batch.__shape__ if type(batch) is not self._type or self._element is self._type else (bound.count,)
-        chosen = placement(where, shape, self._capacity)
+        chosen = select(where, shape, self._capacity)
         if not len(chosen.places):
             return
         if not shape:
             batch, chosen = batches.broadcast(batch, (len(chosen.places),)), chosen.in_order()
             bound = bound_of(batch)
         if encoder is None and self._places(chosen.run_count):
-            self._placer.write(self._buffer, batch, chosen, self._base, self._stride)
+            self._scatter_shader.write(self._buffer, batch, chosen, self._base, self._stride)
         else:
             part = bound.parts[-1]
             if self._dynamic:
@@ -270,7 +270,7 @@ class RecordBuffer(BoundRecords):
         """Whether a shader puts the records in their places: it can, and is asked to or costs less."""
         if self._device_side is False or self._dynamic or not self._usage & wgpu.BufferUsage.STORAGE:
             return False
-        if not self._placer.fits(self._base, self._stride):
+        if not self._scatter_shader.fits(self._base, self._stride):
             return False
         return self._device_side is True or runs > MANY_RUNS
 
@@ -296,10 +296,10 @@ class RecordBuffer(BoundRecords):
             out, spans = self._incoming(start, stop, out, "read")
             return Reader.of(self._device).read(self._buffer, out, 0, spans)
 
-    def read_async(self, start: int = 0, stop: int | None = None, *, out: Any = None) -> Reading:
+    def read_async(self, start: int = 0, stop: int | None = None, *, out: Any = None) -> PendingRead:
         """`read`, without waiting: the records as they are now, in queue order, when they have come.
 
-        ``await`` the result, or ask it: `Reading.done`, `Reading.result()`.
+        ``await`` the result, or ask it: `PendingRead.done`, `PendingRead.result()`.
 
         >>> import wgpu
         >>> from gpustruct import u32

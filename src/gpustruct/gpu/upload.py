@@ -1,4 +1,4 @@
-"""Uploader: batches straight into staging memory, one fill of a chunk at a time, behind one another."""
+"""Uploader: batches packed straight into staging memory, chunk by chunk."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..layout import round_up
 from ..packing import Part, bound_of, fault
 from ..views import forget
 from . import devices, readback, streaming
-from .fills import LINE, Fill, Piece, Span, fills, spans_of
+from .chunking import LINE, ChunkPlan, Piece, Span, chunk_plans, spans_of
 from .staging import CHUNKS, DEFAULT_CHUNKS, Chunk, Ring, refused
 
 # Below this many bytes wgpu's own write_buffer, from reused memory, costs less than a map, a copy and a
@@ -31,16 +31,16 @@ Progress = Callable[[int, int], object]
 
 
 class _Packing:
-    """The packing of one fill: on its way in other threads, or done."""
+    """The packing of one plan: on its way in other threads, or done."""
 
     def __init__(self, batch: Batch) -> None:
         self.batch = batch
         self.running: list[tuple[Part, Any]] = []
         self.done: list[tuple[Part, tuple[int, int]]] = []
 
-    def begin(self, fill: Fill, memory: Any, workers: int, mode: int, owner: Any = None) -> _Packing:
+    def begin(self, plan: ChunkPlan, memory: Any, workers: int, mode: int, owner: Any = None) -> _Packing:
         """Start packing into `memory`; `owner`, whose memory it is, lives until the last thread is done."""
-        for piece in fill.pieces:
+        for piece in plan.pieces:
             part, stride = piece.part, piece.part.stride
             if not part.streamable and stride > part.run.size:
                 _kernel.zero(memory, piece.at, 0, (piece.stop - piece.start) * stride, 1)
@@ -226,29 +226,29 @@ class Uploader:
             self._ring.close()
 
     def _write_small(self, buffer: Any, batch: Batch, spans: Sequence[Span]) -> None:
-        for fill in fills(spans, len(self._small)):
+        for plan in chunk_plans(spans, len(self._small)):
             memory = self._small
-            _Packing(batch).begin(fill, memory, 1, _kernel.PLAIN).finish()
-            self._keep_words(buffer, fill, memory)
-            for copy in fill.copies:
+            _Packing(batch).begin(plan, memory, 1, _kernel.PLAIN).finish()
+            self._keep_words(buffer, plan, memory)
+            for copy in plan.copies:
                 low, high = copy.source // 4 * 4, round_up(4, copy.source + copy.size)
                 # A size of 0 would mean everything; there is no empty copy.
                 self._device.queue.write_buffer(buffer, copy.target // 4 * 4, memory, low, high - low)
 
     def _record(self, buffer: Any, batch: Batch, spans: Sequence[Span], encoder: Any) -> None:
-        (fill,) = fills(spans, sum(span.size + 2 * LINE for span in spans) + LINE)
-        if self._has_open_words(fill):
-            raise BindingError.of("encoder-words", stride=fill.pieces[0].part.stride)
-        chunk, packing = Chunk(self._device, round_up(8, fill.size)), _Packing(batch)
+        (plan,) = chunk_plans(spans, sum(span.size + 2 * LINE for span in spans) + LINE)
+        if self._has_open_words(plan):
+            raise BindingError.of("encoder-words", stride=plan.pieces[0].part.stride)
+        chunk, packing = Chunk(self._device, round_up(8, plan.size)), _Packing(batch)
         try:
-            packing.begin(fill, chunk.open(fill.size), self._workers(fill.size), self._mode, chunk).finish()
+            packing.begin(plan, chunk.open(plan.size), self._workers(plan.size), self._mode, chunk).finish()
         except BaseException:
             packing.settle()
             chunk.buffer.destroy()
             raise
         chunk.close()
         self._lent.append(chunk)
-        for copy in fill.copies:
+        for copy in plan.copies:
             encoder.copy_buffer_to_buffer(chunk.buffer, copy.source, buffer, copy.target, copy.size)
 
     def _workers(self, total: int) -> int:
@@ -259,7 +259,7 @@ class Uploader:
         size = self._ring.chunk_size
         # Fills of one size: the last is not a stub.
         limit = min(size, round_up(4096, total // -(-total // (size - 4096)) + 4096)) if size > 8192 else size
-        work = list(fills(spans, limit))
+        work = list(chunk_plans(spans, limit))
         workers = self._workers(total)
         # Nothing is submitted before every value is known to fit: where all of it fits into the ring it is
         # packed first, otherwise checked first.
@@ -271,13 +271,13 @@ class Uploader:
         if total >= streaming.LARGE_BYTES:
             files = {id(span.part): streaming.file_columns(span.part) for span in spans}
         records, done = sum(span.stop - span.start for span in spans), 0
-        waiting: deque[tuple[Fill, Chunk, _Packing]] = deque()
+        waiting: deque[tuple[ChunkPlan, Chunk, _Packing]] = deque()
         try:
-            for fill in work:
+            for plan in work:
                 packing = _Packing(batch)
-                chunk = self._ring.acquire(round_up(4, fill.size))
-                waiting.append((fill, chunk, packing))
-                packing.begin(fill, chunk.open(fill.size), workers, self._mode, chunk)
+                chunk = self._ring.acquire(round_up(4, plan.size))
+                waiting.append((plan, chunk, packing))
+                packing.begin(plan, chunk.open(plan.size), workers, self._mode, chunk)
                 if len(waiting) > held:
                     done += self._submit(buffer, waiting, files)
                     if progress is not None:
@@ -295,25 +295,25 @@ class Uploader:
         if progress is not None:
             progress(done, records)
 
-    def _submit(self, buffer: Any, waiting: deque[tuple[Fill, Chunk, _Packing]], files: dict[int, Any]) -> int:
-        """Send off the fill that has waited longest; it leaves `waiting` when its memory is closed."""
-        fill, chunk, packing = waiting[0]
+    def _submit(self, buffer: Any, waiting: deque[tuple[ChunkPlan, Chunk, _Packing]], files: dict[int, Any]) -> int:
+        """Send off the plan that has waited longest; it leaves `waiting` when its memory is closed."""
+        plan, chunk, packing = waiting[0]
         packing.finish()
-        self._keep_words(buffer, fill, chunk.memory)
+        self._keep_words(buffer, plan, chunk.memory)
         waiting.popleft()
         chunk.close()
         try:
             devices.check_alive(self._device, buffer, "write")
             encoder = self._device.create_command_encoder()
-            for copy in fill.copies:
+            for copy in plan.copies:
                 low, high = copy.source // 4 * 4, round_up(4, copy.source + copy.size)
                 encoder.copy_buffer_to_buffer(chunk.buffer, low, buffer, copy.target // 4 * 4, high - low)
             self._device.queue.submit([encoder.finish()])
         finally:
             self._ring.give_back(chunk, submitted=True)
-        for piece in fill.pieces:
+        for piece in plan.pieces:
             streaming.forget(files.get(id(piece.part), []), piece.start, piece.stop)
-        return sum(piece.stop - piece.start for piece in fill.pieces)
+        return sum(piece.stop - piece.start for piece in plan.pieces)
 
     def _check(self, batch: Batch, spans: Sequence[Span], workers: int) -> None:
         for span in spans:
@@ -327,15 +327,15 @@ class Uploader:
                 raise fault(batch, span.part, record, leaf)
 
     @staticmethod
-    def _has_open_words(fill: Fill) -> bool:
-        return any(copy.target % 4 or (copy.target + copy.size) % 4 for copy in fill.copies)
+    def _has_open_words(plan: ChunkPlan) -> bool:
+        return any(copy.target % 4 or (copy.target + copy.size) % 4 for copy in plan.copies)
 
-    def _keep_words(self, buffer: Any, fill: Fill, memory: Any) -> None:
+    def _keep_words(self, buffer: Any, plan: ChunkPlan, memory: Any) -> None:
         """Put the buffer's own bytes where a copy must reach beyond its records to whole words."""
-        if not self._has_open_words(fill):
+        if not self._has_open_words(plan):
             return
         edges: list[tuple[int, int, int]] = []
-        for copy in fill.copies:
+        for copy in plan.copies:
             end = copy.target + copy.size
             if copy.target % 4:
                 edges.append((copy.target // 4 * 4, 0, copy.source - 2))

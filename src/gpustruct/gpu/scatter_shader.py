@@ -15,8 +15,8 @@ from .. import types
 from ..batches import Batch
 from ..packing import bound_of, check_values
 from . import devices
-from .fills import spans_of
-from .places import Placement
+from .chunking import spans_of
+from .selection import Selection
 from .staging import refused
 from .upload import Uploader
 
@@ -43,7 +43,7 @@ SHADER = f"""
 """
 
 
-class Placer:
+class ScatterShader:
     """The shader that puts compacted records in their places, and the buffers that feed it."""
 
     def __init__(self, uploader: Uploader) -> None:
@@ -52,16 +52,16 @@ class Placer:
         self._buffers: dict[str, Any] = {}
 
     @classmethod
-    def of(cls, uploader: Uploader) -> Placer:
+    def of(cls, uploader: Uploader) -> ScatterShader:
         """The one that all buffers of an uploader share."""
-        made: Placer = uploader.companions.setdefault("placer", cls(uploader))
+        made: ScatterShader = uploader.companions.setdefault("scatter_shader", cls(uploader))
         return made
 
     def fits(self, base: int, stride: int) -> bool:
         """Whether the shader can place records: they are whole words, and one is no larger than a binding."""
         return base % 4 == 0 and stride % 4 == 0 and stride + LARGEST_ALIGNMENT <= self._device.limits[BINDING_LIMIT]
 
-    def write(self, buffer: Any, batch: Batch, chosen: Placement, base: int, stride: int) -> None:
+    def write(self, buffer: Any, batch: Batch, chosen: Selection, base: int, stride: int) -> None:
         """Send the chosen records of `batch` up, and put each in its place; `fits` has said yes.
 
         A value that does not fit raises SourceError before the buffer is touched.

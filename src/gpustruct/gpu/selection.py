@@ -11,7 +11,7 @@ from ..errors import BindingError, SourceError
 Run = tuple[int, int, int]
 
 
-class Placement(NamedTuple):
+class Selection(NamedTuple):
     """Record `sources[k]` of the batch goes to place `places[k]` of the buffer; no place comes twice."""
 
     sources: np.ndarray
@@ -35,17 +35,17 @@ class Placement(NamedTuple):
         first = self.sources[starts]
         return list(zip(first.tolist(), (first + lengths).tolist(), self.places[starts].tolist(), strict=True))
 
-    def in_order(self) -> Placement:
+    def in_order(self) -> Selection:
         """The same places, filled from a batch that has one record for each."""
-        return Placement(np.arange(len(self.places)), self.places)
+        return Selection(np.arange(len(self.places)), self.places)
 
 
-def placement(where: Any, shape: tuple[int, ...], capacity: int) -> Placement:
+def select(where: Any, shape: tuple[int, ...], capacity: int) -> Selection:
     """What `where`, a mask, a slice or indices, makes of a batch of `shape` and a buffer of `capacity` records.
 
     Raises SourceError where the batch does not match, BindingError for a place outside the buffer.
 
-    >>> placement([5, 2, 5], (3,), 10).places.tolist(), placement([5, 2, 5], (3,), 10).sources.tolist()
+    >>> select([5, 2, 5], (3,), 10).places.tolist(), select([5, 2, 5], (3,), 10).sources.tolist()
     ([2, 5], [1, 2])
     """
     if len(shape) > 1:
@@ -70,7 +70,7 @@ def placement(where: Any, shape: tuple[int, ...], capacity: int) -> Placement:
         places, sources = places[order], sources[order]
         last = np.append(places[1:] != places[:-1], True)
         places, sources = places[last], sources[last]
-    return Placement(sources, places)
+    return Selection(sources, places)
 
 
 def _sliced(where: slice, capacity: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Which records go through which chunk, and where their bytes lie there. Integers only: no device, no memory."""
+"""Which records go into which chunk, and at which byte. Integers only: no device, no memory."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Copy(NamedTuple):
     size: int
 
 
-class Fill(NamedTuple):
+class ChunkPlan(NamedTuple):
     """What one chunk carries."""
 
     pieces: list[Piece]
@@ -54,10 +54,10 @@ def spans_of(bound: Bound, target: int) -> list[Span]:
     return [Span(part, 0, part.run.records, target + part.base) for part in bound.parts if part.run.records]
 
 
-def fills(spans: Sequence[Span], limit: int) -> Iterator[Fill]:
-    """Split spans into fills of at most `limit` bytes, at records, and at words of the buffer where records allow it.
+def chunk_plans(spans: Sequence[Span], limit: int) -> Iterator[ChunkPlan]:
+    """Split spans into plans of at most `limit` bytes, at records, and at words of the buffer where records allow it.
 
-    Only a record (or two, where one ends inside a word) that is larger than `limit` makes a larger fill.
+    Only a record (or two, where one ends inside a word) that is larger than `limit` makes a larger plan.
     """
     pieces: list[Piece] = []
     copies: list[Copy] = []
@@ -77,7 +77,7 @@ def fills(spans: Sequence[Span], limit: int) -> Iterator[Fill]:
             if take <= 0 and (pieces or copy.size):
                 if copy.size:
                     copies.append(copy)
-                yield Fill(pieces, copies, at)
+                yield ChunkPlan(pieces, copies, at)
                 pieces, copies, at = [], [], 0
                 continue
             if take <= 0:
@@ -87,4 +87,4 @@ def fills(spans: Sequence[Span], limit: int) -> Iterator[Fill]:
             at += take * stride
             start += take
     if pieces:
-        yield Fill(pieces, copies, at)
+        yield ChunkPlan(pieces, copies, at)
