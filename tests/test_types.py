@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import ast
 import copy
+import inspect
 import json
+import os
 import pickle
+import pydoc
 import re
+import rlcompleter
 import subprocess
 import sys
 import textwrap
@@ -421,6 +425,8 @@ def test_reveal_type() -> None:
             expected[number] = ("error" if match[1] else "information", match[2])
     told: dict[int, tuple[str, str]] = {}
     for diagnostic in checked(HERE / "typing"):
+        # strict.py stands beside it, and nothing is wrong there.
+        assert Path(diagnostic["file"]).name == "reveal.py", diagnostic
         message = diagnostic["message"].split("\n")[0]
         if match := re.fullmatch(r'Type of ".*" is "(.+)"', message):
             # numpy's releases spell these differently.
@@ -437,15 +443,121 @@ def test_reveal_type() -> None:
             assert told[number][1] == message
 
 
+def test_mypy_takes_every_annotation_as_it_is_documented() -> None:
+    file = HERE / "typing" / "strict.py"
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--cache-dir", os.devnull, str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+# What an editor, a prompt and `help` show.
+
+
+class Disc(Struct):
+    """A flat thing."""
+
+    center: vec3f
+    radius: f32
+    lights: array[Light, 2]
+
+    def area(self) -> Any:
+        """The area of each."""
+        return 3 * self.radius**2
+
+
+class Wheel(Disc):
+    speed: f32
+
+
+def shown_by_help(thing: Any) -> list[str]:
+    return pydoc.render_doc(thing, renderer=pydoc.plaintext).split("\n")  # type: ignore[attr-defined]
+
+
+def test_the_signature_has_the_members() -> None:
+    assert list(inspect.signature(Wheel).parameters) == ["center", "radius", "lights", "speed"]
+    for parameter in inspect.signature(Disc).parameters.values():
+        assert (parameter.kind, parameter.default) == (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.empty)
+    assert inspect.signature(Disc).parameters["lights"].annotation is array[Light, 2]
+    assert str(inspect.signature(vec3f)) == str(inspect.signature(array[f32, 4])) == "(column, /)"
+    assert str(inspect.signature(Light)) == "(*, color: gpustruct.vec4f, radius: gpustruct.f32)"
+    assert inspect.signature(Disc).bind(center=1, radius=2, lights=3).kwargs == {"center": 1, "radius": 2, "lights": 3}
+
+
+def test_the_signature_of_names_that_python_keeps() -> None:
+    made = types.make_struct("Odd", {"lambda": f32, "x": f32, "in": f32})
+    assert str(inspect.signature(made)) == "(*, x: gpustruct.f32, **columns)"
+    assert made(**{"lambda": 1, "x": 2, "in": 3}).x == 2
+
+
+@pytest.mark.parametrize("thing", [Struct, array, types.Plain, types.TypeMeta, types.StructMeta])
+def test_the_signature_of_what_has_no_members_is_that_of_its_code(thing: Any) -> None:
+    if isinstance(thing, types.TypeMeta):
+        assert "columns" in inspect.signature(thing).parameters
+    else:
+        assert shown_by_help(thing)
+
+
+def test_a_prompt_completes_the_members() -> None:
+    # What the standard prompt and IPython go by.
+    assert dir(Disc) == ["area", "center", "lights", "radius"]
+    assert dir(Wheel) == ["area", "center", "lights", "radius", "speed"]
+    assert dir(vec3f) == []
+    completer = rlcompleter.Completer({"Disc": Disc, "gpustruct": gpustruct})
+    assert completer.attr_matches("Disc.ra") == ["Disc.radius"]
+    assert completer.attr_matches("gpustruct.mat4x4") == ["gpustruct.mat4x4f(", "gpustruct.mat4x4h("]
+
+
+def test_help_of_a_struct_shows_its_own_members_only() -> None:
+    text = shown_by_help(Wheel)
+    assert len(text) < 50
+    for line in (" |      vec3f at offset 0, size 12, align 16", " |      f32 at offset 12, size 4, align 4"):
+        assert line in text
+    assert " |  Wheel: size 96, align 16, stride 96. print(layout_of(Wheel)) shows its offsets." in text
+    assert " |      The area of each." in text
+    assert not [line for line in text if "__" in line]
+    assert " |  A flat thing." in shown_by_help(Disc)
+    assert "    f32 at offset 12, size 4, align 4" in shown_by_help(Disc.radius)
+    assert any("One member of a Struct class" in line for line in shown_by_help(gpustruct.Field))
+
+
+def test_help_of_a_type_is_short() -> None:
+    for name in types.PLAIN_TYPES:
+        assert len(shown_by_help(getattr(gpustruct, name))) < 20
+    assert " |  vec3f: size 12, align 16, stride 16. print(layout_of(vec3f)) shows its offsets." in shown_by_help(vec3f)
+
+
+def test_help_of_the_package_fits_in_a_few_screens() -> None:
+    text = "\n".join(shown_by_help(gpustruct))
+    assert text.count("\n") < 120
+    # Every public function stands in the overview.
+    for name in ("layout_of", "batch", "pack", "unpack", "view", "uniform_safe", "diagram", "suggest", "dtype_of"):
+        assert f"{name}(" in text
+
+
+def test_the_package_lists_public_names_only() -> None:
+    names = dir(gpustruct)
+    assert set(names) == {*gpustruct.__all__, "gpu", "wgsl", "__version__"}
+    for name in names:
+        assert getattr(gpustruct, name) is not None
+
+
+def test_a_star_import_has_every_public_name() -> None:
+    scope: dict[str, Any] = {}
+    exec("from gpustruct import *", scope)
+    assert set(scope) - {"__builtins__"} == set(gpustruct.__all__)
+
+
 def names_of(file: Path) -> set[str]:
     found: set[str] = set()
-    for node in ast.parse(file.read_text()).body:
+    body = ast.parse(file.read_text()).body
+    body += [inner for node in body if isinstance(node, ast.If) for inner in (*node.body, *node.orelse)]
+    for node in body:
         if isinstance(node, ast.ClassDef | ast.FunctionDef):
             found.add(node.name)
         if isinstance(node, ast.Assign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             found |= {name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)}
-    return {name for name in found if not name.startswith("_")}
+    return {name for name in found if not name.startswith("_") and name != "MYPY"}
 
 
 def test_the_stub_names_what_the_module_has() -> None:

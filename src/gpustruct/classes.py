@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import keyword
 import sys
 import weakref
 from collections.abc import Mapping
@@ -71,6 +73,12 @@ def _alike(value: Any, held: Any) -> bool:
         return False
 
 
+def own_doc(name: str, layout: Layout) -> str:
+    """The docstring of a type that was given none, so that `help` does not show that of its base."""
+    facts = f"size {layout.size}, align {layout.align}, stride {layout.stride}"
+    return f"{name}: {facts}. print(layout_of({name})) shows its offsets."
+
+
 class TypeMeta(type):
     """The class of all types: they print as their name, and hold still."""
 
@@ -92,6 +100,30 @@ class TypeMeta(type):
 
     def __repr__(cls) -> str:
         return cls.__name__
+
+    @property
+    def __signature__(cls) -> inspect.Signature | None:
+        """The constructor's parameters as editors and `help` show them: the members, by name."""
+        slots = cls.__dict__.get("__members__")
+        if slots is None:
+            return None
+        if "" in slots:
+            return inspect.Signature([inspect.Parameter("column", inspect.Parameter.POSITIONAL_ONLY)])
+        # WGSL allows names that Python has for itself; those are given as **{"lambda": column}.
+        named = [name for name in slots if name.isidentifier() and not keyword.iskeyword(name)]
+        kind = inspect.Parameter.KEYWORD_ONLY
+        parameters = [inspect.Parameter(name, kind, annotation=slots[name].type) for name in named]
+        if len(named) < len(slots):
+            parameters.append(inspect.Parameter("columns", inspect.Parameter.VAR_KEYWORD))
+        return inspect.Signature(parameters)
+
+    def __dir__(cls) -> list[str]:
+        """The members, and what class bodies define beside them; nothing that every type has."""
+        found: set[str] = set()
+        for base in cls.__mro__:
+            if isinstance(base, TypeMeta):
+                found.update(name for name in vars(base) if not (name.startswith("__") and name.endswith("__")))
+        return sorted(found)
 
     def __setattr__(cls, name: str, value: Any) -> None:
         held = cls.__dict__.get(name)

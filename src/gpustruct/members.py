@@ -23,6 +23,18 @@ def slot_of(name: str, type_: Any) -> Slot:
     return Slot(name, type_, core, dims, runtime)
 
 
+class _FieldDoc:
+    """What `help` says of one field: where it is. Of the class `Field`: its docstring."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __get__(self, field: Field | None, owner: Any = None) -> str:
+        if field is None:
+            return self.text
+        return f"{field.type.__name__} at offset {field.offset}, size {field.size}, align {field.align}"
+
+
 class Field:
     """One member of a Struct class, seen from the class: ``Particle.life.offset``.
 
@@ -84,6 +96,8 @@ class Field:
         error = SourceError.of("batch-assign", where=f"{self._struct}.{self.name}", name=self.name)
         raise AttributeError(str(error))
 
+
+type.__setattr__(Field, "__doc__", _FieldDoc(Field.__doc__ or ""))
 
 # A member's type, @align or None, @size or None.
 Spec = tuple[Any, int | None, int | None]

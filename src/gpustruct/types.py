@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal, cast
 from . import layout as layouts
 from . import names
 from .batches import Batch
-from .classes import KEPT, Plain, Recipe, TypeMeta, importable, refuse_options, remade
+from .classes import KEPT, Plain, Recipe, TypeMeta, importable, own_doc, refuse_options, remade
 from .errors import LayoutError
 from .layout import Layout, Member
 from .members import Body, Field, Spec, as_written, evaluate, inherited, is_class_variable, refuse_default, slot_of
@@ -81,7 +81,9 @@ class size(Attribute):
 
 def _plain(layout: Layout, spelling: str = "", **namespace: Any) -> Any:
     name = spelling or layouts.python_name(layout)
-    cls = TypeMeta(name, (Plain,), {"__slots__": (), "__module__": __name__, "__layout__": layout, **namespace})
+    # The module that users import it from, so that signatures say gpustruct.vec3f.
+    kept = {"__slots__": (), "__module__": __package__, "__doc__": own_doc(name, layout), "__layout__": layout}
+    cls = TypeMeta(name, (Plain,), {**kept, **namespace})
     type.__setattr__(cls, "__members__", {"": slot_of("", cls)})
     type.__setattr__(cls, "__orig_bases__", (Recipe(cls),))
     return cls
@@ -130,7 +132,8 @@ class array(Plain):
     """``array[T, N]``: N elements at T's stride; ``array[T]``: as many as the buffer holds.
 
     WGSL §6.2.9. A runtime-sized array is a type of its own or the last member of a struct. The element
-    must have a fixed footprint. ``array[T, Literal[8]]`` means the same and suits type checkers.
+    must have a fixed footprint. To a type checker the column of an array is Any, so that both spellings pass
+    pyright and mypy as they are; say what it is where that helps: ``lights: Light = scene.lights``.
     Raises LayoutError for a count or an element that WGSL refuses.
 
     >>> from gpustruct import array, vec3f, layout_of
@@ -225,6 +228,8 @@ def _finish(cls: Any, name: str, bases: tuple[type, ...], namespace: dict[str, A
     slots = {n: slot_of(n, type_) for n, (type_, _, _) in specs.items()}
     type.__setattr__(cls, "__layout__", layout)
     type.__setattr__(cls, "__members__", slots)
+    if "__doc__" not in namespace:
+        type.__setattr__(cls, "__doc__", own_doc(name, layout))
     for index, (slot, member) in enumerate(zip(slots.values(), layout.fields, strict=True)):
         type.__setattr__(cls, slot.name, Field(name, index, slot, member))
     type.__setattr__(cls, "__orig_bases__", (Recipe(cls),))

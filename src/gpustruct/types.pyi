@@ -6,23 +6,19 @@ member. For a checker each type is a descriptor, so that one annotation says thr
     class Particle(Struct):
         position: vec3f          # Particle(position=ArrayLike); Particle.position: Field; p.position: NDArray[Any]
 
-The dtype of a column is whatever was given, so it is Any. `array[Light, Literal[8]]` is how a checker
-wants `array[Light, 8]` spelled; both mean the same.
+The dtype of a column is whatever was given, so it is Any. The column of an array is Any altogether: that is
+the price for `array[Light, 8]` and `array[Light]` as they are.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Generic, Self, TypeVar, dataclass_transform, overload
 
 from numpy.typing import ArrayLike, NDArray
-from typing_extensions import TypeVar as TypeVarWithDefault
 
 from .batches import Batch, Slot
 from .layout import Layout, Member
 
 _Component = TypeVar("_Component", bound=i32 | u32)
-_Element = TypeVar("_Element", bound=Plain)
-_Record = TypeVar("_Record", bound=Struct)
-_Count = TypeVarWithDefault("_Count", default=Any)
 
 class Attribute:
     def __init__(self, value: int) -> None: ...
@@ -109,18 +105,20 @@ class mat4x3h(_Column): ...
 class mat4x4h(_Column): ...
 class atomic(_Column, Generic[_Component]): ...
 
-class array(Plain, Generic[_Element, _Count]):
-    def __init__(self, column: ArrayLike | Batch, /) -> None: ...
-    @overload
-    def __get__(self, instance: None, owner: Any = ...) -> Field: ...
-    @overload
-    def __get__(self: array[_Record, Any], instance: object, owner: Any = ...) -> _Record: ...
-    @overload
-    def __get__(self: array[array[_Record, Any], Any], instance: object, owner: Any = ...) -> _Record: ...
-    @overload
-    def __get__(self, instance: object, owner: Any = ...) -> NDArray[Any]: ...
-    # The same for every element: a checker takes a constructor's parameter from one __set__ only.
-    def __set__(self, instance: object, value: ArrayLike | Batch | Mapping[str, Any]) -> None: ...
+# Checkers allow no number in a type's brackets, with two exceptions: mypy looks into nothing that is Any, pyright
+# into nothing that defines __class_getitem__. mypy takes the name MYPY for true.
+MYPY: bool
+if MYPY:
+    array: Any  # pyright: ignore[reportRedeclaration]
+else:
+    class array(Plain):
+        def __class_getitem__(cls, parameters: Any) -> Any: ...
+        def __init__(self, column: ArrayLike | Batch, /) -> None: ...
+        @overload
+        def __get__(self, instance: None, owner: Any = ...) -> Field: ...
+        @overload
+        def __get__(self, instance: object, owner: Any = ...) -> Any: ...
+        def __set__(self, instance: object, value: ArrayLike | Batch | Mapping[str, Any]) -> None: ...
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 class Struct(Plain, metaclass=StructMeta):

@@ -73,8 +73,8 @@ class Half(Struct):
 class Kilobyte(Struct):
     """1,024 bytes: bones and weights of one skinned instance."""
 
-    bones: array[mat4x4f, Literal[12]]
-    weights: array[vec4f, Literal[16]]
+    bones: array[mat4x4f, 12]
+    weights: array[vec4f, 16]
 
 
 SCHEMAS: dict[str, Any] = {cls.__name__: cls for cls in (Particle, Light, MaterialBad, Camera, Half, Kilobyte)}

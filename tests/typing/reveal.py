@@ -1,6 +1,6 @@
 """Read by pyright only: each reveal_type must say what its comment says. See test_types.py."""
 
-from typing import Annotated, Literal, reveal_type
+from typing import Annotated, reveal_type
 
 import numpy as np
 
@@ -36,9 +36,9 @@ class Light(Struct):
 class Scene(Struct):
     camera: Camera
     count: atomic[u32]
-    weights: array[f32, Literal[8]]
-    lights: array[Light, Literal[4]]
-    grid: array[array[Light, Literal[2]], Literal[3]]
+    weights: array[f32, 8]
+    lights: array[Light, 4]
+    grid: array[array[Light, 2], 3]
 
 
 class Lights(Struct):
@@ -74,16 +74,16 @@ scene = Scene(
 reveal_type(scene.camera)  # Camera
 reveal_type(scene.camera.position)  # NDArray[Any]
 reveal_type(scene.count)  # NDArray[Any]
-reveal_type(scene.weights)  # NDArray[Any]
-reveal_type(scene.lights)  # Light
-reveal_type(scene.lights.radius)  # NDArray[Any]
-reveal_type(scene.grid)  # Light
+reveal_type(scene.weights)  # Any
+reveal_type(scene.lights)  # Any
+some: Light = scene.lights
+reveal_type(some.radius)  # NDArray[Any]
+reveal_type(scene.grid)  # Any
 reveal_type(Scene.camera)  # Field
 reveal_type(Scene.lights)  # Field
 
 lights = Lights(ambient=(0, 0, 0), lights=light)
-reveal_type(lights.lights)  # Light
-reveal_type(lights.lights.color)  # NDArray[Any]
+reveal_type(lights.lights)  # Any
 
 sun = Sun(color=(1, 1, 1, 1), radius=1.0, heat=2.0)
 reveal_type(sun.color)  # NDArray[Any]
@@ -91,7 +91,7 @@ reveal_type(sun)  # Sun
 
 reveal_type(vec3f(np.ones((2, 3))))  # vec3f
 reveal_type(vec3f(np.ones((2, 3)))[0])  # vec3f
-reveal_type(array[f32, Literal[4]](np.ones(4)))  # array[f32, Literal[4]]
+reveal_type(array[f32, 4](np.ones(4)))  # array
 
 data = pack(light, threads=1)
 reveal_type(data)  # NDArray[uint8]

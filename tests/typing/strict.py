@@ -1,0 +1,86 @@
+"""Every annotation as the documentation spells it: no error from `pyright` or `mypy`, both strict. See test_types.py."""
+
+# pyright: strict
+
+from typing import Annotated
+
+import numpy as np
+
+from gpustruct import (
+    Field,
+    Struct,
+    align,
+    array,
+    atomic,
+    batch,
+    dtype_of,
+    f16,
+    f32,
+    i32,
+    layout_of,
+    mat3x4f,
+    mat4x4f,
+    pack,
+    size,
+    u32,
+    unpack,
+    vec2h,
+    vec3f,
+    vec4f,
+    vec4i,
+    view,
+)
+
+COUNT = 6
+
+
+class Light(Struct):
+    color: vec4f
+    half: vec2h
+    radius: Annotated[f32, align(16)]
+    fade: Annotated[f16, align(8), size(16)]
+
+
+class Scene(Struct):
+    camera: mat4x4f
+    turn: mat3x4f
+    hits: atomic[u32]
+    misses: atomic[i32]
+    sun: Light
+    lights: array[Light, 4]
+    weights: Annotated[array[f32, 4], align(16)]
+    grid: array[array[Light, 2], 3]
+    table: array[vec4i, COUNT]
+    counters: array[atomic[u32], 8]
+    tail: array[Light]
+
+
+class Points(Struct):
+    points: array[vec3f]
+
+
+class Sun(Light):
+    heat: f32
+
+
+light = Light(color=(1, 1, 1, 1), half=np.zeros(2), radius=np.ones(10), fade=0)
+weights = array[f32, 4](np.ones((5, 4)))
+points = Points(points=np.ones((7, 3)))
+more = Points(points=vec3f(np.ones((7, 3))))
+data: np.ndarray = pack(weights)
+back = unpack(array[f32, 4], data)
+lights: Light = unpack(Light, pack(light))
+field: Field = Scene.lights
+sizes: list[int] = [layout_of(array[vec3f, 8]).size, layout_of(array[vec3f]).stride, field.offset, len(back)]
+made = batch(Light, {"color": np.ones((3, 4)), "half": np.ones((3, 2)), "radius": 1, "fade": 0})
+kind = dtype_of(array[Light, 4])
+record = view(Light)
+
+
+def brighten(lights: array[Light, 4], by: f32) -> array[Light, 4]:
+    return lights
+
+
+def color_of(scene: Scene) -> Light:
+    lights: Light = scene.lights
+    return lights[2:]
