@@ -18,6 +18,7 @@ ROOMS: list[set[str]] = [
     {"errors", "names", "table"},
     {"layout"},
     {"column_checks"},
+    {"libraries"},
     {"batches"},
     {"members"},
     {"classes"},

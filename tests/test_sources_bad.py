@@ -22,6 +22,7 @@ from test_bad_schemas import Case, read
 pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")
 pyarrow = pytest.importorskip("pyarrow")
+pytest.importorskip("pyarrow.dataset")
 
 FOLDER = Path(__file__).parent / "bad_sources"
 CASES = [case for file in sorted(FOLDER.glob("*.txt")) for case in read(file)]

@@ -8,17 +8,20 @@ What rooms below need of `column_checks` they find here too.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn, cast
 
 import numpy as np
 
 from .column_checks import INTEGER_RANGE as INTEGER_RANGE
-from .column_checks import Parts, Shape, Slot, describe, hold_numbers
-from .column_checks import as_array as as_array
-from .column_checks import check_dtype as check_dtype
+from .column_checks import Parts, Shape, Slot, check_numbers
 from .errors import SourceError
 from .layout import Layout
+from .libraries import read_column
+from .libraries.arrays import describe
+
+# How a nested member's source that is no batch becomes one. `sources` sets it, which imports this module.
+NESTED: list[Callable[[Slot, Any, str], Any]] = []
 
 
 class Batch:
@@ -199,18 +202,15 @@ def hold(slot: Slot, source: Any, where: str) -> Any:
     """
     if slot.core.__layout__.kind == "struct":
         return _hold_nested(slot, source, where)
-    return hold_numbers(slot, source, where)
+    return check_numbers(slot, read_column(source, slot, where), where)
 
 
 def _hold_nested(slot: Slot, source: Any, where: str) -> Batch:
     core: type[Batch] = slot.core
-    if isinstance(source, Mapping):
-        columns = cast("Mapping[str, Any]", source)
-        if columns.keys() != core.__members__.keys():
-            _refuse_names(core, columns)
-        source = core(**columns)
-    elif isinstance(source, Batch) and "" in type(source).__members__ and type(source) is slot.type:
+    if isinstance(source, Batch) and "" in type(source).__members__ and type(source) is slot.type:
         source = source.__columns__[0]
+    elif not isinstance(source, Batch):
+        source = NESTED[0](slot, source, where)
     if not isinstance(source, core):
         name = core.__name__
         current = describe(source)

@@ -1,14 +1,14 @@
-"""Holding a column of numbers: an array, or one for each part, by reference and of a shape and a dtype that fit.
+"""The checks of a column of numbers, an array or one for each part: its shape and its dtype must fit the member.
 
-Values are never looked at here: that happens in the one pass that packs them.
+Values that fit are not looked at here: that happens in the one pass that packs them.
 """
 
 from __future__ import annotations
 
 import functools
-import itertools
-from collections.abc import Mapping
-from typing import Any, NamedTuple, NoReturn, cast
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -19,6 +19,9 @@ Shape = tuple[int, ...]
 
 # numpy nests no deeper.
 MOST_DIMENSIONS = 64
+
+# Fields of a dtype for what numpy cannot express: a matrix's column, an element with padding after it.
+COLUMN, ELEMENT = "column", "element"
 
 INTEGER_RANGE = {"i32": (-(2**31), 2**31 - 1), "u32": (0, 2**32 - 1)}
 
@@ -73,124 +76,53 @@ class Parts:
         return Parts(arrays, shape[: len(shape) - len(self.rest)], self.rest)
 
 
-def hold_numbers(slot: Slot, source: Any, where: str) -> np.ndarray | Parts:
-    """Check `source` as a column of numbers, and keep a reference to it; see `hold` of batches for structs.
+def is_struct(slot: Slot) -> bool:
+    """Whether the member is a struct, or an array of them."""
+    layout: Layout = slot.core.__layout__
+    return layout.kind == "struct"
 
-    Raises SourceError where the shape or the dtype cannot become the member's type.
+
+def check_numbers(slot: Slot, column: np.ndarray | Parts, where: str) -> np.ndarray | Parts:
+    """`column`, an array or Parts, once its shape and its dtype fit the member.
+
+    Raises SourceError where they cannot become the member's type.
     """
-    if isinstance(source, Parts):
-        return _hold_parts(slot, source.arrays, where)
-    array = as_array(source, slot, where)
+    if isinstance(column, Parts):
+        return _check_parts(slot, column.arrays, where)
     inner = slot.inner
     drop = 1 if slot.runtime else 0
-    if array.ndim < len(inner) + drop or array.shape[array.ndim - len(inner) :] != inner:
-        _refuse_shape(slot, array.shape, where)
-    if slot.runtime and array.ndim != len(inner) + 1:
-        raise SourceError.of("tail-shape", type=slot.type.__name__, shape=array.shape, where=where)
-    check_dtype(slot, array.dtype, where)
-    return array
+    if column.ndim < len(inner) + drop or column.shape[column.ndim - len(inner) :] != inner:
+        _refuse_shape(slot, column.shape, where)
+    if slot.runtime and column.ndim != len(inner) + 1:
+        raise SourceError.of("tail-shape", type=slot.type.__name__, shape=column.shape, where=where)
+    check_dtype(slot, column, where)
+    return column
 
 
-def _hold_parts(slot: Slot, parts: tuple[Any, ...], where: str) -> Parts:
+def _check_parts(slot: Slot, parts: tuple[np.ndarray, ...], where: str) -> Parts:
     inner = slot.inner
     if slot.runtime or not inner or len(parts) != inner[0]:
         counted = "columns as one array" if slot.runtime or not inner else f"{inner[0]} columns"
         facts = {"inner": inner, "type": slot.type.__name__, "shape": f"{len(parts)} columns", "where": where}
         raise SourceError.of("column-shape", way_out=f"give it {counted}", **facts)
-    arrays: list[np.ndarray] = []
-    for k, part in enumerate(parts):
+    for k, array in enumerate(parts):
         place = f"{where}[{k}]"
-        array = as_array(part, slot, place)
         if array.shape[max(array.ndim - len(inner) + 1, 0) :] != inner[1:]:
             facts = {"inner": inner[1:], "type": f"a part of {slot.type.__name__}", "shape": array.shape}
-            raise SourceError.of(
-                "column-shape",
-                way_out=f"give it an array of shape (n, {', '.join(map(str, inner[1:]))})",
-                where=place,
-                **facts,
-            )
-        check_dtype(slot, array.dtype, place)
-        arrays.append(array)
-    shapes = [array.shape[: array.ndim - len(inner) + 1] for array in arrays]
+            way_out = f"give it an array of shape (n, {', '.join(map(str, inner[1:]))})"
+            raise SourceError.of("column-shape", way_out=way_out, where=place, **facts)
+        check_dtype(slot, array, place)
+    shapes = [array.shape[: array.ndim - len(inner) + 1] for array in parts]
     try:
         lead = functools.reduce(np.broadcast_shapes, shapes, ())
     except ValueError:
         named = ", ".join(f"part {k} {shape}" for k, shape in enumerate(shapes))
         raise SourceError.of("column-broadcast", shapes=named, where=where) from None
-    return Parts(tuple(arrays), lead, inner[1:])
+    return Parts(parts, lead, inner[1:])
 
 
-def describe(source: Any) -> str:
-    if isinstance(source, np.ndarray):
-        array = cast("np.ndarray", source)
-        return f"an array of {array.dtype} {array.shape}"
-    return type(source).__name__
-
-
-def as_array(source: Any, slot: Slot, where: str) -> np.ndarray:
-    """`source` as an array over the same memory, if it has any; a copy of what has none."""
-    if type(source) is np.ndarray:
-        return source.view()
-    if isinstance(source, Mapping) or source is None or _is_structs(source):
-        way_out = f"give an array of shape {_shape_text(slot)}"
-        raise SourceError.of("column-source", current=describe(source), where=where, way_out=way_out)
-    try:
-        if isinstance(source, list | tuple):
-            _check_nested(cast("list[Any] | tuple[Any, ...]", source), slot, where)
-        array = np.asanyarray(source)
-    except SourceError:
-        raise
-    except Exception as error:
-        reason = str(error).split(". ")[0]
-        way_out = f"give an array of shape {_shape_text(slot)}"
-        raise SourceError.of("column-source", current=reason, where=where, way_out=way_out) from error
-    if isinstance(array, np.ma.MaskedArray):
-        if np.ma.is_masked(array):
-            way_out = f"{slot.name or 'column'}.filled(0)" if array.ndim else "a number in place of masked"
-            kind = "masked array" if array.ndim else "a masked value"
-            raise SourceError.of("column-masked", kind=kind, where=where, way_out=way_out)
-        array = array.data
-    if array.dtype == object and array.ndim == 0:
-        way_out = f"give an array of shape {_shape_text(slot)}"
-        raise SourceError.of("column-source", current=describe(source), where=where, way_out=way_out)
-    if array.dtype == object and _has_missing(array):
-        way_out = f"{slot.name or 'column'}.fillna(0)" if hasattr(source, "fillna") else "a number in place of None"
-        kind = f"{type(source).__name__} with missing values"
-        raise SourceError.of("column-masked", kind=kind, where=where, way_out=way_out)
-    return array.view(np.ndarray)
-
-
-def _is_structs(source: Any) -> bool:
-    """Whether `source` is a batch of structs, which are no array."""
-    layout = getattr(type(source), "__layout__", None)
-    return isinstance(layout, Layout) and layout.kind == "struct"
-
-
-def _check_nested(source: list[Any] | tuple[Any, ...], slot: Slot, where: str) -> None:
-    """Refuse lists that hold a masked value, for which numpy takes what lies under the mask, or themselves."""
-    level: list[Any] = [source]
-    for _ in range(MOST_DIMENSIONS):
-        kinds = set(map(type, itertools.chain.from_iterable(level)))
-        if any(issubclass(kind, np.ma.MaskedArray) for kind in kinds):
-            entries = itertools.chain.from_iterable(level)
-            if any(isinstance(entry, np.ma.MaskedArray) and np.ma.is_masked(entry) for entry in entries):
-                way_out = "a number in place of masked"
-                raise SourceError.of("column-masked", kind="masked values in a list", where=where, way_out=way_out)
-        if not any(issubclass(kind, list | tuple) for kind in kinds):
-            return
-        inner = [entry for entry in itertools.chain.from_iterable(level) if isinstance(entry, list | tuple)]
-        # Each once: a list may hold itself, twice, and numpy would not come to an end.
-        level = list(dict(zip(map(id, inner), inner, strict=True)).values())
-    way_out = f"give an array of shape {_shape_text(slot)}"
-    current = f"lists nested more than {MOST_DIMENSIONS} deep"
-    raise SourceError.of("column-source", current=current, where=where, way_out=way_out)
-
-
-def _has_missing(array: np.ndarray) -> bool:
-    return any(value is None or type(value).__name__ == "NAType" for value in array.flat)
-
-
-def _shape_text(slot: Slot) -> str:
+def shape_text(slot: Slot) -> str:
+    """The shape of a column of n records, as a message says it."""
     return f"(n,{''.join(f' {n},' for n in slot.inner)}".rstrip(",") + ")" if slot.inner else "(n,)"
 
 
@@ -206,39 +138,141 @@ def _refuse_shape(slot: Slot, shape: Shape, where: str) -> NoReturn:
             way_out = f"matrices are [row, col], {layout.rows} rows of {layout.columns}: pass a.swapaxes(-1, -2)"
             facts = {"inner": slot.inner, "type": slot.type.__name__, "shape": shape, "where": where}
             raise SourceError.of("column-shape", way_out=way_out, **facts)
-    way_out = f"give an array of shape {_shape_text(slot)}"
-    inner = _shape_text(slot) if slot.runtime else slot.inner
+    way_out = f"give an array of shape {shape_text(slot)}"
+    inner = shape_text(slot) if slot.runtime else slot.inner
     facts = {"inner": inner, "type": slot.type.__name__, "shape": shape, "where": where}
     raise SourceError.of("column-shape", way_out=way_out, **facts)
 
 
-def check_dtype(slot: Slot, dtype: np.dtype, where: str) -> None:
-    """Raise SourceError if values of `dtype` cannot become the member's scalars unchanged but for rounding."""
-    target, name = slot.core.__layout__.scalar, slot.name or "column"
-    kind = dtype.kind
-    if kind in "iub" or (kind == "f" and target[0] == "f" and dtype.itemsize <= 8):
+class Way(NamedTuple):
+    """A way out: what it does, the code to type, and a function that tries it on the column at hand."""
+
+    text: str
+    code: str
+    run: Callable[[], Any] | None = None
+
+
+def first_that_runs(ways: Iterator[Way]) -> str:
+    """The first of the ways out that works on the column it was made for."""
+    for way in ways:
+        try:
+            if way.run is not None:
+                way.run()
+        except Exception:  # Whatever a library raises, this way is none.
+            continue
+        return f"{way.text}: {way.code}"
+    return "give it numbers"
+
+
+_NUMPY_NAMES = {"f32": "float32", "f16": "float16", "i32": "int32", "u32": "uint32"}
+
+
+def spelled(slot: Slot) -> str:
+    """How a message's code calls the column: the member's name, where that can be typed."""
+    return slot.name if re.fullmatch(r"[^\W\d]\w*(\[\d+\])*", slot.name) else "column"
+
+
+def entry_of(where: str, index: int) -> str:
+    """An entry of what a message calls `where`: ``P.x``, then ``P.x[0]``, then ``P.x[0, 3]``."""
+    return f"{where[:-1]}, {index}]" if where.endswith("]") else f"{where}[{index}]"
+
+
+def number_name(slot: Slot) -> str:
+    """The numpy name of the member's own scalar."""
+    return _NUMPY_NAMES.get(slot.core.__layout__.scalar, "float32")
+
+
+def is_integer(slot: Slot) -> bool:
+    """Whether the member holds whole numbers."""
+    return slot.core.__layout__.scalar in INTEGER_RANGE
+
+
+def is_numpy_number(dtype: np.dtype) -> bool:
+    """Whether the kernel reads the dtype: one of another library may be of kind "f" too."""
+    return dtype.kind in "biuf" and dtype.isbuiltin != 2 and dtype.itemsize <= 8
+
+
+def check_dtype(slot: Slot, array: np.ndarray, where: str) -> None:
+    """Raise SourceError if the array's values cannot become the member's scalars unchanged but for rounding."""
+    dtype, integer = array.dtype, is_integer(slot)
+    if is_numpy_number(dtype) and (dtype.kind != "f" or not integer):
         return
-    numpy_name = {"f32": "np.float32", "f16": "np.float16", "i32": "np.int32", "u32": "np.uint32"}[target]
-    if kind == "f" and target[0] == "f":
-        way_out = f"convert it: {name}.astype(np.float64)"
-    elif kind == "f":
-        way_out = f"say how to round: np.rint({name}).astype({numpy_name})"
-    elif kind == "c":
-        way_out = f"pick a part: {name}.real or {name}.imag"
-    elif kind == "O":
-        way_out = f"convert it: np.asarray({name}, {numpy_name})"
+    kind = dtype.kind
+    if kind == "O" and integer:
+        _check_large_integers(slot, array, where)
+    spelled_kind = {"U": "text", "T": "text", "S": "bytes", "O": "objects"}.get(kind, dtype.name)
+    if dtype.type is np.void:
+        spelled_kind = "records" if dtype.names else "raw bytes"
+    way_out = first_that_runs(_ways(slot, array))
+    scalar = slot.core.__layout__.scalar
+    raise SourceError.of("column-dtype", type=scalar, dtype=spelled_kind, where=where, way_out=way_out)
+
+
+def _check_large_integers(slot: Slot, array: np.ndarray, where: str) -> None:
+    """Integers that numpy has no dtype for are integers all the same: what is wrong is their range."""
+    if not all(type(value) is int for value in array.flat):
+        return
+    low, high = INTEGER_RANGE[slot.core.__layout__.scalar]
+    for index, value in np.ndenumerate(array):
+        if not low <= value <= high:
+            place = f"{where}[{', '.join(map(str, index))}]" if index else where
+            raise range_error(slot, value, place)
+
+
+def range_error(slot: Slot, value: Any, where: str) -> SourceError:
+    """The error for a value that the member's scalar does not hold."""
+    scalar = slot.core.__layout__.scalar
+    facts = {"type": scalar, "name": spelled(slot), "value": value, "where": where}
+    if scalar in INTEGER_RANGE:
+        low, high = INTEGER_RANGE[scalar]
+        return SourceError.of("range-integer", low=low, high=high, **facts)
+    return SourceError.of("range-float", high=float(np.finfo(_NUMPY_NAMES[scalar]).max), **facts)
+
+
+def _ways(slot: Slot, array: np.ndarray) -> Iterator[Way]:
+    name, number, kind = spelled(slot), number_name(slot), array.dtype.kind
+    divide = "//" if is_integer(slot) else "/"
+    unit = np.datetime_data(array.dtype)[0] if kind in "Mm" else ""
+    if unit in ("Y", "M"):
+        yield Way(f"count its {'years' if unit == 'Y' else 'months'}", f"np.asarray({name}).astype(np.int64)")
     elif kind == "M":
-        way_out = f"choose an epoch and a unit: ({name} - {name}.min()) / np.timedelta64(1, 's')"
+        yield Way("choose an epoch and a unit", f"({name} - np.min({name})) {divide} np.timedelta64(1, 's')")
     elif kind == "m":
-        way_out = f"choose a unit: {name} / np.timedelta64(1, 's')"
-    elif kind == "V":
-        way_out = (
-            f"pick a field: {name}[{dtype.names[0]!r}]"
-            if dtype.names
-            else f"give it a number type: {name}.view({numpy_name})"
-        )
-    else:
-        way_out = f"convert it: {name}.astype({numpy_name})"
-    spelled = {"U": "text", "S": "bytes", "O": "objects", "V": "records" if dtype.names else "raw bytes"}
-    source = spelled.get(kind, dtype.name)
-    raise SourceError.of("column-dtype", type=target, dtype=source, where=where, way_out=way_out)
+        yield Way("choose a unit", f"{name} {divide} np.timedelta64(1, 's')")
+    elif array.dtype.names:
+        yield Way("pick a field", f"{name}[{array.dtype.names[0]!r}]")
+    elif array.dtype.type is np.void:
+        raw = number if array.dtype.itemsize % np.dtype(number).itemsize == 0 else "uint8"
+        yield Way("give it a number type", f"{name}.view(np.{raw})")
+    elif kind == "c" and array.dtype.isbuiltin == 1:
+        yield Way("pick a part", f"np.real({name})")
+    elif kind == "f" and not is_integer(slot):
+        yield Way("convert it", f"np.asarray({name}, np.float64)")
+    elif kind == "f":
+        yield Way("say how to round", f"np.rint({name}).astype(np.{number})")
+    elif array.dtype.isbuiltin == 2:
+        yield Way("pick a part", f"np.asarray({name}, np.complex64).real", lambda: array.astype(np.complex64))
+    if kind in "OSTU":
+        yield from text_ways(slot, name, lambda: array)
+
+
+def text_ways(slot: Slot, listed: str, values: Callable[[], Any]) -> Iterator[Way]:
+    """Ways out for text and objects: the numbers that they spell, or one for each distinct value.
+
+    `listed` is the code of a list or array of them, and `values` makes it.
+    """
+    number = number_name(slot)
+
+    def convert() -> None:
+        found = np.asarray(values())
+        if found.dtype == object and is_integer(slot) and np.any(np.asarray(found, number) != found):
+            raise ValueError  # It would cut off fractions.
+        np.asarray(found, number)
+
+    yield Way("convert it", f"np.asarray({listed}, np.{number})", convert)
+    rounded = f"np.rint(np.asarray({listed}, np.float64)).astype(np.{number})"
+    yield Way("say how to round", rounded, lambda: np.asarray(values(), np.float64))
+    if slot.inner or np.ndim(values()) != 1:
+        return
+    distinct = f"np.unique({listed}, return_inverse=True)[1]"
+    yield Way("number its distinct values", distinct, lambda: np.unique(values(), return_inverse=True))

@@ -12,6 +12,7 @@ import numpy as np
 
 from . import types
 from .batches import Batch
+from .column_checks import COLUMN, ELEMENT
 from .errors import LayoutError
 from .layout import Layout
 from .types import Struct, array, make_struct
@@ -22,9 +23,6 @@ NUMBERS = {"f2": "f16", "f4": "f32", "f8": "f32", "b1": "u32"} | {
     f"{k}{n}": f"{k}32" for k in "iu" for n in (1, 2, 4, 8)
 }
 PLAIN = {"i32": types.i32, "u32": types.u32, "f32": types.f32, "f16": types.f16}
-
-# Fields that stand for what numpy has no word for: a matrix's column, an element with padding behind it.
-COLUMN, ELEMENT = "column", "element"
 
 
 def dtype_of(cls: Any) -> np.dtype:

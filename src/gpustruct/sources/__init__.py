@@ -7,9 +7,10 @@ from typing import Any
 
 from ..batches import Batch, Parts
 from ..errors import SourceError
-from . import arrays
+from ..libraries import Shelf
+from ..libraries.arrays import structured
 from .columns import column, shelf_of
-from .naming import Renames, Shelf, from_shelf
+from .naming import Renames, from_shelf
 from .records import from_records
 
 Names = Renames | str | tuple[str, ...] | None
@@ -20,9 +21,10 @@ def batch(cls: Any, source: Any, names: Names = None, /, **renames: Any) -> Any:
 
     Columns, by reference and not copied: a mapping (nested, or with dotted names), a numpy structured array
     (nested, unaligned, byte-swapped, any strides), a pandas or polars DataFrame, an Arrow table or record
-    batch, anything with the buffer protocol, ``__array_interface__`` or DLPack whose dtype has fields. Each
-    column may be an array of any of these libraries, or of torch and jax in memory that the CPU reads.
-    Columns that have no such memory are copied: Arrow columns of several chunks, booleans of a bit each.
+    batch, what offers Arrow's C interface (duckdb), anything with the buffer protocol, ``__array_interface__`` or
+    ``__array__`` whose dtype has fields (h5py, zarr, xarray). Each column may be an array of any of these
+    libraries, or of torch and jax in memory that the CPU reads; ``T(...)`` takes the same columns. Those that have
+    no such memory are copied: Arrow columns of several chunks, booleans of a bit each, dictionaries of numbers.
 
     Records: a list or other iterable of dicts, tuples (in the members' order), dataclasses, attrs, named
     tuples or plain objects; a single dataclass, attrs or named tuple is a 0-d batch. They are converted here,
@@ -67,7 +69,7 @@ def batch(cls: Any, source: Any, names: Names = None, /, **renames: Any) -> Any:
     shelf = shelf_of(cls, source, cls.__name__)
     if shelf is not None:
         return from_shelf(cls, shelf, spec)
-    return from_shelf(cls, arrays.structured(from_records(cls, source, spec, cls.__name__), cls.__name__), {})
+    return from_shelf(cls, structured(from_records(cls, source, spec, cls.__name__), cls.__name__), {})
 
 
 def _plain(cls: Any, source: Any, names: Names, renames: Mapping[str, Any]) -> Any:

@@ -9,92 +9,103 @@ from typing import Any
 import numpy as np
 
 from .. import _kernel
-from ..batches import Batch, Slot
+from ..batches import NESTED, Batch, Slot
+from ..column_checks import is_struct
 from ..dtypes import dtype_of
 from ..errors import SourceError
-from . import arrays, arrow, frames
-from .naming import Shelf
+from ..libraries import Shelf, arrow, library, read_column, read_frame
+from ..libraries.arrays import structured
+from .naming import from_shelf
 from .records import fields_of, from_records
-
-
-def library(source: Any) -> str:
-    """Which of the libraries known here made the value's class, or a class it extends; "" for none.
-
-    Told by the name of the module, so that none of them is imported.
-    """
-    for base in type(source).__mro__:
-        top = base.__module__.partition(".")[0]
-        if top in ("pandas", "polars", "pyarrow"):
-            return top
-    return ""
 
 
 def column(source: Any, slot: Slot, where: str) -> Any:
     """`source` as `hold` takes it: an array, a batch, or a nested shelf for a nested struct."""
-    if type(source) is np.ndarray:
-        return arrays.field(source, slot, where)
-    if isinstance(source, np.ma.MaskedArray):
-        return arrays.field(arrays.unmasked(source, where, slot.name or "column"), slot, where)
-    if isinstance(source, np.ndarray):
-        return arrays.field(source.view(np.ndarray), slot, where)
-    made_by = library(source)
-    if made_by:
-        return _of_library(made_by, source, slot, where)
     if isinstance(source, Batch):
         return source
-    if slot.core.__layout__.kind == "struct":
-        shelf = shelf_of(slot.core, source, where)
-        return arrays.structured(from_records(slot.core, source, (), where), where) if shelf is None else shelf
-    return arrays.exported(source, where, slot.name or "column")
+    value = read_column(source, slot, where)
+    if not is_struct(slot) or isinstance(value, Shelf):
+        return value
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        return value
+    shelf = None if isinstance(value, np.ndarray) else shelf_of(slot.core, value, where)
+    return structured(from_records(slot.core, value, (), where), where) if shelf is None else shelf
 
 
-# What a column of each library has and its frames, scalars and expressions have not; and what its frames have.
-_COLUMN_MARKS = {"pandas": ("array", "isna"), "polars": ("dtype", "null_count"), "pyarrow": ("type", "null_count")}
-_FRAME_MARKS = {"pandas": "columns", "polars": "get_columns", "pyarrow": "column_names"}
+def nested(slot: Slot, source: Any, where: str) -> Any:
+    """A batch from whatever a nested struct's columns or records are in; what is neither comes back as it is."""
+    if source is None or isinstance(source, str | bytes | int | float | complex | np.generic):
+        return source
+    value = column(source, slot, where)
+    return from_shelf(slot.core, value._replace(where=where), {}) if isinstance(value, Shelf) else value
 
 
-def _of_library(made_by: str, source: Any, slot: Slot, where: str) -> Any:
-    if not all(hasattr(source, mark) for mark in _COLUMN_MARKS[made_by]):
-        if slot.core.__layout__.kind == "struct" and hasattr(source, _FRAME_MARKS[made_by]):
-            return shelf_of(slot.core, source, where)
-        way_out = 'give one column of it, or several by name: ("x", "y", "z")'
-        raise SourceError.of(
-            "column-source", current=f"{made_by} {type(source).__name__}", where=where, way_out=way_out
-        )
-    if made_by == "pandas":
-        return frames.pandas_column(source, slot, where)
-    if made_by == "polars":
-        return frames.polars_column(source, slot, where)
-    return arrow.column(source, slot, where)
+NESTED[:] = [nested]
 
 
-def mapping(source: Mapping[Any, Any], where: str) -> Shelf:
-    """A mapping from names to values of any kind."""
+def mapping(source: Any, where: str) -> Shelf:
+    """A mapping from names to values of any kind, or what has its methods, as groups of zarr have."""
 
     def get(key: Any, slot: Slot, where: str) -> Any:
         return column(source[key], slot, where)
 
-    return Shelf(list(source), get, where)
+    return Shelf(list(source.keys()), get, where)
 
 
 def shelf_of(cls: Any, source: Any, where: str) -> Shelf | None:
     """The source's columns by name, or None where it is an iterable of records; SourceError for what is neither."""
     _refuse_lazy(where, source)
-    made_by = library(source)
-    if made_by == "pandas" and hasattr(source, _FRAME_MARKS[made_by]):
-        return frames.pandas_frame(source, where)
-    if made_by == "polars" and hasattr(source, _FRAME_MARKS[made_by]):
-        return frames.polars_frame(source, where)
-    if made_by == "pyarrow" and hasattr(source, _FRAME_MARKS[made_by]):
-        return arrow.table(source, where)
-    if isinstance(source, Mapping):
+    shelf = read_frame(source, where)
+    if shelf is not None:
+        return shelf
+    if isinstance(source, Mapping) or (hasattr(source, "keys") and hasattr(source, "__getitem__")):
         return mapping(source, where)
-    if made_by or isinstance(source, np.ndarray):
-        value = column(source, Slot("", cls, cls, (), False), where)
-        return value if isinstance(value, Shelf) else _refuse(where, source)
     if isinstance(source, Batch):
         return _members(source, where)
-    return _buffer(source, where) or _attributes(source, where)
+    if library(source) or isinstance(source, np.ndarray):
+        return _struct_column(cls, source, where)
+    # xarray's arrays offer both; with a dtype of numpy's, the array is what they hold.
+    if not isinstance(getattr(source, "dtype", None), np.dtype) and (
+        hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__")
+    ):
+        return _capsule(source, where)
+    return _buffer(source, where) or _array(source, where) or _attributes(source, where)
+
+
+def _struct_column(cls: Any, source: Any, where: str) -> Shelf | None:
+    """One column of structs; None where it holds records as objects."""
+    if hasattr(source, "__arrow_c_stream__") and not hasattr(source, "null_count") and not hasattr(source, "isna"):
+        return _capsule(source, where)
+    try:
+        value = read_column(source, Slot("", cls, cls, (), False), where)
+    except SourceError as error:
+        if error.rule not in ("column-nested", "column-source"):
+            raise
+        return _refuse(where, source)
+    if isinstance(value, np.ndarray) and value.dtype == object and value.ndim == 1:
+        return None
+    return value if isinstance(value, Shelf) else _refuse(where, source)
+
+
+def _capsule(source: Any, where: str) -> Shelf:
+    """What offers its columns through Arrow's C interface; pyarrow takes them over."""
+    try:
+        return arrow.foreign_table(source, where)
+    except ImportError:
+        kind, way_out = type(source).__name__, "install pyarrow, which reads Arrow's C interface"
+        raise SourceError.of("source-kind", current=kind, type=where, way_out=way_out) from None
+    except (TypeError, ValueError, NotImplementedError):
+        return _refuse(where, source)
+
+
+def _array(source: Any, where: str) -> Shelf | None:
+    """What becomes a structured array (of h5py, zarr, xarray); None for records, and for what has no array."""
+    if not hasattr(type(source), "__array__"):
+        return None
+    array = np.asanyarray(source)
+    if array.dtype.names is not None:
+        return structured(array, where)
+    return None if array.dtype == object else _refuse(where, source)
 
 
 def _members(source: Batch, where: str) -> Shelf:
@@ -114,7 +125,7 @@ def _buffer(source: Any, where: str) -> Shelf | None:
         if kind.__layout__.is_runtime_sized or kind.__layout__.kind != "struct":
             _refuse(where, source)
         else:
-            return arrays.structured(np.frombuffer(memoryview(source), dtype_of(kind)).reshape(()), where)
+            return structured(np.frombuffer(memoryview(source), dtype_of(kind)).reshape(()), where)
     if isinstance(source, ctypes.Array | ctypes.Structure):
         element: Any = type(source)
         while issubclass(element, ctypes.Array):
@@ -125,7 +136,7 @@ def _buffer(source: Any, where: str) -> Shelf | None:
             # Pointers and Python objects inside: numpy has no dtype for them.
             return _refuse(where, source)
         array = array.reshape(()) if element is type(source) else array
-        return arrays.structured(array, where) if array.dtype.names is not None else _refuse(where, source)
+        return structured(array, where) if array.dtype.names is not None else _refuse(where, source)
     exported = source
     if hasattr(source, "__dlpack__"):
         _refuse(where, source)
@@ -147,7 +158,7 @@ def _buffer(source: Any, where: str) -> Shelf | None:
         for name in names
         if array.dtype[name].kind == "V" and array.dtype[name].base.names is None and array.dtype[name].subdtype is None
     ]
-    return arrays.structured(array[[name for name in names if name not in padding]], where)
+    return structured(array[[name for name in names if name not in padding]], where)
 
 
 def _attributes(source: Any, where: str) -> Shelf | None:
@@ -179,12 +190,21 @@ def _refuse(where: str, source: Any) -> Any:
 
 
 def _refuse_lazy(where: str, source: Any) -> None:
-    for mark, method in (
-        ("__dask_graph__", "compute"),
-        ("collect_schema", "collect"),
-        ("read_all", "read_all"),
-        ("to_table", "to_table"),
-    ):
-        if hasattr(source, mark) and hasattr(source, method) and not hasattr(source, "get_columns"):
-            kind = f"{type(source).__module__.partition('.')[0]} {type(source).__name__}"
-            raise SourceError.of("source-lazy", current=kind, type=where, way_out=f"source.{method}()")
+    method = _how_to_compute(source)
+    if method:
+        kind = f"{type(source).__module__.partition('.')[0]} {type(source).__name__}"
+        raise SourceError.of("source-lazy", current=kind, type=where, way_out=f"source.{method}()")
+
+
+def _how_to_compute(source: Any) -> str:
+    """The method that gives the values of a source that is only a plan to get them; "" for one that has them."""
+    if isinstance(source, type):
+        return ""
+    # xarray's objects have the method too; without dask inside, it answers None.
+    if hasattr(source, "__dask_graph__") and source.__dask_graph__() is not None:
+        return "compute"
+    if hasattr(source, "__arrow_c_stream__"):
+        return ""
+    if hasattr(source, "collect_schema") and hasattr(source, "collect") and not hasattr(source, "get_columns"):
+        return "collect"
+    return "to_table" if library(source) == "pyarrow" and hasattr(source, "to_table") else ""

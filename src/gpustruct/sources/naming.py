@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
-from ..batches import Batch, Parts, Slot, as_array, check_dtype
+from ..batches import Batch, Parts, Slot
+from ..column_checks import check_dtype, is_struct
 from ..errors import SourceError
+from ..libraries import Shelf, read_column
+from ..libraries.arrays import describe, refused_source
 
 Renames = Mapping[str, Any]
-
-
-class Shelf(NamedTuple):
-    """A source's named columns. `get(key, slot, where)` gives a column as `hold` takes it, or a batch."""
-
-    keys: Sequence[Any]
-    get: Callable[[Any, Slot, str], Any]
-    # How a message shows the names that came, and where it says the fault is.
-    where: str
 
 
 def from_shelf(cls: Any, shelf: Shelf, renames: Renames) -> Any:
@@ -82,10 +76,12 @@ class _Pick:
         """The source's column `name`, checked here, where messages can say its name."""
         where, slot = f"{where} (column {name!r})", slot._replace(name=name)
         value = self.shelf.get(self.keys[name], slot, where)
-        if slot.core.__layout__.kind == "struct":
+        if is_struct(slot):
             return value
-        array = as_array(value, slot, where)
-        check_dtype(slot, array.dtype, where)
+        array = read_column(value, slot, where)
+        if isinstance(array, Parts):
+            raise refused_source(describe(value), slot, where)
+        check_dtype(slot, array, where)
         return array
 
     def finish(self, cls: Any) -> None:

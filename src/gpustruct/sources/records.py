@@ -11,12 +11,13 @@ import numpy as np
 
 from .. import _kernel
 from .. import layout as layouts
-from ..batches import INTEGER_RANGE, Batch, Slot, hold
+from ..batches import INTEGER_RANGE, Batch, Slot
+from ..column_checks import check_numbers, range_error
 from ..columns import SCALAR_CODES
 from ..dtypes import dtype_of
 from ..errors import SourceError
 from ..layout import Layout
-from . import arrays
+from ..libraries import read_column
 from .naming import member_names
 
 Index = tuple[int, ...]
@@ -112,10 +113,16 @@ def fitting(slot: Slot, path: str, index: Index, value: Any) -> np.ndarray:
         raise SourceError.of("column-masked", kind="None", where=where, way_out="a number in place of None")
     if type(value) is int and not -(2**63) <= value < 2**64:
         # numpy has no number for it, but the reason is its range.
-        _refuse_range(slot, value, where)
-    found = arrays.exported(value, where, slot.name or "value")
+        raise range_error(slot, value, where)
     try:
-        array = hold(slot, found, where)
+        found = read_column(value, slot, where)
+    except SourceError as error:
+        if error.rule != "column-missing-value":
+            raise
+        kind = f"a missing value in a {type(value).__name__}"
+        raise SourceError.of("column-masked", kind=kind, where=where, way_out="a number in its place") from None
+    try:
+        array = check_numbers(slot, found, where)
         shape = array.shape
     except SourceError as error:
         if error.rule != "column-shape":
@@ -135,17 +142,8 @@ def fitting(slot: Slot, path: str, index: Index, value: Any) -> np.ndarray:
         bad = np.isinf(narrowed) & np.isfinite(array)
     if bad.any():
         at = tuple(int(k) for k in np.argwhere(bad)[0])
-        _refuse_range(slot, array[at], place_of(path, index + at))
+        raise range_error(slot, array[at], place_of(path, index + at))
     return np.array(array, array.dtype.newbyteorder("="), order="C")
-
-
-def _refuse_range(slot: Slot, value: Any, where: str) -> NoReturn:
-    scalar = slot.core.__layout__.scalar
-    facts = {"type": scalar, "name": slot.name or "value", "value": value, "where": where}
-    if scalar in INTEGER_RANGE:
-        low, high = INTEGER_RANGE[scalar]
-        raise SourceError.of("range-integer", low=low, high=high, **facts)
-    raise SourceError.of("range-float", high=float(np.finfo(_FLOATS[scalar]).max), **facts)
 
 
 def fields_of(kind: type) -> tuple[str, ...] | None:

@@ -1,0 +1,113 @@
+"""A column of any library as numpy's arrays: one function that the constructor, `batch` and views use alike.
+
+None of the libraries is imported before one of its objects comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..column_checks import Parts, Slot, is_numpy_number, is_struct
+from ..errors import GpuStructError, SourceError
+from . import arrays, arrow, pandas, polars
+from .named import Shelf as Shelf
+
+_LIBRARIES = {"pandas": pandas, "polars": polars, "pyarrow": arrow}
+# What a column of each library has and its frames, scalars and expressions have not; and what its frames have.
+_COLUMN_MARKS = {"pandas": ("dtype", "isna"), "polars": ("dtype", "null_count"), "pyarrow": ("type", "null_count")}
+_FRAME_MARKS = {"pandas": "columns", "polars": "get_columns", "pyarrow": "column_names"}
+_PLAIN = frozenset((int, float, bool, list, tuple))
+
+
+def library(source: Any) -> str:
+    """Which of the libraries known here made the value's class, or a class it extends; "" for none.
+
+    Told by the name of the module, so that none of them is imported.
+    """
+    for base in type(source).__mro__:
+        top = base.__module__.partition(".")[0]
+        if top in _LIBRARIES:
+            return top
+    return ""
+
+
+def is_frame(source: Any, made_by: str) -> bool:
+    """Whether `source`, an object of a library known here, has columns by name."""
+    return hasattr(source, _FRAME_MARKS[made_by]) and not (made_by == "polars" and hasattr(source, "collect"))
+
+
+def read_frame(source: Any, where: str) -> Shelf | None:
+    """The columns by name of a frame of any library, or of what offers Arrow's capsules; None for others."""
+    made_by = library(source)
+    if made_by == "pandas" and is_frame(source, made_by):
+        return pandas.frame(source, where)
+    if made_by == "polars" and is_frame(source, made_by):
+        return polars.frame(source, where)
+    if made_by == "pyarrow" and is_frame(source, made_by):
+        return arrow.table(source, where)
+    return None
+
+
+def read_column(source: Any, slot: Slot, where: str) -> Any:
+    """`source` as a column of `slot`: an array or Parts of numbers; for a struct also a shelf, or `source` itself.
+
+    Copies nothing that has its numbers in memory that numpy can see. Raises SourceError for missing values, for
+    what holds no numbers, and for whatever a library raises while it is read.
+    """
+    if type(source) is np.ndarray and is_numpy_number(source.dtype):
+        return source.view()
+    try:
+        return _read(source, slot, where)
+    except (GpuStructError, MemoryError):
+        raise
+    except Exception as error:
+        reason = str(error).split(". ")[0].split("\n")[0] or type(error).__name__
+        raise arrays.refused_source(reason, slot, where) from error
+
+
+def _read(source: Any, slot: Slot, where: str) -> Any:
+    if isinstance(source, np.ndarray):
+        return arrays.read_array(source, slot, where)
+    made_by = "" if type(source) in _PLAIN else library(source)
+    if made_by:
+        return _of_library(made_by, source, slot, where)
+    if is_struct(slot):
+        return source
+    if isinstance(source, Parts):
+        parts = tuple(read_column(part, slot, f"{where}[{k}]") for k, part in enumerate(source.arrays))
+        return Parts(parts, source.lead, source.rest)
+    if isinstance(source, Mapping) or source is None or arrays.is_structs(source):
+        raise arrays.refused_source(arrays.describe(source), slot, where)
+    has_array = hasattr(source, "__array__") or hasattr(source, "__dlpack__")
+    if not has_array and (hasattr(source, "__arrow_c_array__") or hasattr(source, "__arrow_c_stream__")):
+        return arrow.foreign_column(source, slot, where)
+    return arrays.read_array(arrays.as_array(source, slot, where, read_column), slot, where)
+
+
+def _of_library(made_by: str, source: Any, slot: Slot, where: str) -> Any:
+    if all(hasattr(source, mark) for mark in _COLUMN_MARKS[made_by]):
+        return _LIBRARIES[made_by].column(source, slot, where)
+    shelf = read_frame(source, where)
+    if shelf is not None and is_struct(slot):
+        return shelf
+    if shelf is not None and slot.inner and len(shelf.keys) == slot.inner[0]:
+        # A frame with as many columns as the member has components: x, y and z.
+        parts = (shelf.get(key, slot, f"{where}[{k}]") for k, key in enumerate(shelf.keys))
+        return Parts(tuple(parts), (), ())
+    if is_struct(slot) and (hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__")):
+        return source
+    if shelf is None and hasattr(source, "as_py"):
+        return _read_scalar(source.as_py(), slot, where)
+    if shelf is None and not is_struct(slot) and (np.isscalar(source) or hasattr(source, "__array__")):
+        return arrays.read_array(arrays.as_array(source, slot, where, read_column), slot, where)
+    way_out = 'give one column of it, or several by name: ("x", "y", "z")'
+    raise SourceError.of("column-source", current=f"{made_by} {type(source).__name__}", where=where, way_out=way_out)
+
+
+def _read_scalar(value: Any, slot: Slot, where: str) -> Any:
+    if value is None:
+        raise SourceError.of("column-masked", kind="null", where=where, way_out="a number in place of null")
+    return read_column(value, slot, where)

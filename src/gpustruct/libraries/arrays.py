@@ -1,0 +1,231 @@
+"""Arrays of every kind: numpy's dtypes and other libraries' extensions of them, masks, fields and DLPack."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..column_checks import (
+    COLUMN,
+    ELEMENT,
+    MOST_DIMENSIONS,
+    Slot,
+    entry_of,
+    is_numpy_number,
+    is_struct,
+    shape_text,
+    spelled,
+)
+from ..errors import SourceError
+from ..layout import Layout
+from .named import Shelf
+from .refusing import refuse_missing
+
+# DLPack's kinds of memory that the CPU reads: its own, pinned by CUDA or ROCm, managed by CUDA.
+_READABLE = (1, 3, 11, 13)
+
+
+def structured(array: np.ndarray, where: str) -> Shelf:
+    """A structured array's fields as columns: views, whatever its offsets, strides and byte order."""
+    names = array.dtype.names
+    assert names is not None
+    if isinstance(array, np.ma.MaskedArray):
+        array = unmasked(array, where, "array")
+
+    def get(name: str, slot: Slot, where: str) -> Any:
+        return read_array(array[name], slot, where)
+
+    return Shelf(names, get, where)
+
+
+def read_array(array: np.ndarray, slot: Slot, where: str) -> Any:
+    """An array without its missing values' places, in a dtype of numpy's own; a shelf for a nested struct's fields.
+
+    Raises SourceError for masked values, None, NA and NaT. Other dtypes than numbers are left to `check_dtype`.
+    """
+    if isinstance(array, np.ma.MaskedArray):
+        array = unmasked(array, where, spelled(slot))
+    elif type(array) is not np.ndarray:
+        array = array.view(np.ndarray)
+    names = array.dtype.names
+    if names is not None:
+        return _field(array, names, slot, where)
+    kind = array.dtype.kind
+    if not is_numpy_number(array.dtype):
+        if kind in "OTMm":
+            _refuse_missing_values(array, slot, where)
+        elif kind in "Vfciub" and array.dtype.type is not np.void:
+            return _of_extension(array)
+    return array
+
+
+def _field(array: np.ndarray, names: tuple[str, ...], slot: Slot, where: str) -> Any:
+    if is_struct(slot) and names != (ELEMENT,):
+        return structured(array, where)
+    if names == (COLUMN,) and slot.core.__layout__.kind == "matrix":
+        inner = array[COLUMN]
+        return inner.swapaxes(-1, -2) if inner.ndim >= 2 else inner
+    return read_array(array[ELEMENT], slot, where) if names == (ELEMENT,) else array
+
+
+def _of_extension(array: np.ndarray) -> np.ndarray:
+    """Another library's numbers as numpy's, where every one of them has its own; the array itself otherwise."""
+    for number in (np.int64, np.float32, np.float64):
+        if array.dtype.itemsize <= 8 and np.can_cast(array.dtype, number):
+            return array.astype(number)
+    return array
+
+
+def _refuse_missing_values(array: np.ndarray, slot: Slot, where: str) -> None:
+    name = spelled(slot)
+    if array.dtype.kind in "Mm":
+        missing = np.isnat(array)
+        none, held, way_out = "NaT", str(array.dtype), f"{name}[~np.isnat({name})]"
+    else:
+        entries = array.astype(object)
+        missing = np.fromiter(map(_is_missing, entries.flat), bool, array.size).reshape(array.shape)
+        if not missing.any():
+            return
+        none, held = str(entries[missing][0]), "text" if array.dtype.kind == "T" else "objects"
+        python = {"<NA>": "pd.NA", "NaT": "pd.NaT"}.get(none, none)
+        filled = f"np.array([0 if x is {python} else x for x in {name}])"
+        way_out = filled if array.ndim == 1 and python in _SINGLES else f"a number in place of {none}"
+    if not missing.any():
+        return
+    if not array.ndim:
+        raise SourceError.of("column-masked", kind=none, where=where, way_out=f"a number in place of {none}")
+    refuse_missing(f"{none} in an array of {held}", int(np.argwhere(missing)[0][0]), where, way_out)
+
+
+# Missing values of which there is one object.
+_SINGLES = ("None", "pd.NA", "pd.NaT")
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(value))
+    # Arrow's scalars may be null.
+    return getattr(value, "is_valid", True) is False
+
+
+def unmasked(array: Any, where: str, name: str) -> np.ndarray:
+    """A masked array's data, if nothing is masked; SourceError naming the first row otherwise."""
+    mask: Any = np.ma.getmaskarray(array)
+    if mask.dtype.names is not None:
+        bad = next((n for n in mask.dtype.names if np.any(mask[n].tolist())), None)
+        if bad is None:
+            return array.data.view(np.ndarray)
+        rows = mask[bad].reshape(len(mask), -1) if mask.ndim else [mask[bad]]
+        row = next(i for i, entry in enumerate(rows) if np.any(entry.tolist()))
+        where = f"{where}.{bad}"
+    elif not mask.any():
+        return array.data.view(np.ndarray)
+    elif not mask.ndim:
+        way_out = "a number in place of masked"
+        raise SourceError.of("column-masked", kind="a masked value", where=where, way_out=way_out)
+    else:
+        row = int(np.argwhere(mask)[0][0])
+    refuse_missing("a masked value", row, where, f"{name}.filled(0)")
+
+
+def exported(source: Any, where: str, name: str) -> Any:
+    """What DLPack makes of an array of another library, without a copy; `source` itself if it has no DLPack."""
+    # numpy's own arrays need no DLPack, and masked ones would lose their mask by it.
+    if isinstance(source, np.ndarray) or not hasattr(source, "__dlpack__"):
+        return source
+    try:
+        kind = int(source.__dlpack_device__()[0]) if hasattr(source, "__dlpack_device__") else 1
+    except Exception:  # A library may have no number for its device: torch has none for "meta".
+        kind = 0
+    if kind not in _READABLE:
+        way_out = f"{name}.cpu()" if hasattr(source, "cpu") else f"np.asarray({name}) where the library allows it"
+        device = str(getattr(source, "device", f"a DLPack device of kind {kind}"))
+        raise SourceError.of(
+            "column-device", current=type(source).__name__, device=device, where=where, way_out=way_out
+        )
+    if getattr(source, "requires_grad", False):
+        # Packing reads values; the gradient has no part in it.
+        source = source.detach()
+    try:
+        return np.from_dlpack(source)
+    except (BufferError, RuntimeError, TypeError, ValueError, AttributeError):
+        return source
+
+
+def as_array(source: Any, slot: Slot, where: str, read: Callable[[Any, Slot, str], Any]) -> np.ndarray:
+    """Anything that numpy.asarray takes: over the same memory, if it has any; a copy of what has none.
+
+    `read` reads the columns of other libraries that lists hold.
+    """
+    if isinstance(source, list | tuple):
+        source = _checked_list(source, slot, where, read)
+    array = np.asanyarray(exported(source, where, spelled(slot)))
+    if array.dtype == object and not array.ndim and not _is_missing(array[()]):
+        raise refused_source(describe(source), slot, where)
+    return array
+
+
+def refused_source(current: str, slot: Slot, where: str) -> SourceError:
+    """The error for what is no array."""
+    way_out = f"give an array of shape {shape_text(slot)}"
+    return SourceError.of("column-source", current=current, where=where, way_out=way_out)
+
+
+def is_structs(source: Any) -> bool:
+    """Whether `source` is a batch of structs, which are no array."""
+    layout = getattr(type(source), "__layout__", None)
+    return isinstance(layout, Layout) and layout.kind == "struct"
+
+
+def describe(source: Any) -> str:
+    """What a message calls a source."""
+    if isinstance(source, np.ndarray):
+        return f"an array of {source.dtype} {source.shape}"
+    return type(source).__name__
+
+
+_NUMBERS = frozenset((int, float, bool, str, bytes, type(None)))
+
+
+def _checked_list(source: Any, slot: Slot, where: str, read: Callable[[Any, Slot, str], Any]) -> Any:
+    """A list whose columns of other libraries are arrays; SourceError for masked values, and for lists in themselves.
+
+    numpy would take what lies under a mask, and NaN for a null.
+    """
+    level: list[Any] = [source]
+    foreign = False
+    for _ in range(MOST_DIMENSIONS):
+        kinds = set(map(type, itertools.chain.from_iterable(level))) - _NUMBERS
+        foreign = foreign or any(not issubclass(kind, list | tuple | np.generic) for kind in kinds)
+        if not any(issubclass(kind, list | tuple) for kind in kinds):
+            return _read_rows(source, slot, where, read) if foreign else source
+        inner = [entry for entry in itertools.chain.from_iterable(level) if isinstance(entry, list | tuple)]
+        # Each once: a list may hold itself, twice, and numpy would not come to an end.
+        level = list(dict(zip(map(id, inner), inner, strict=True)).values())
+    raise refused_source(f"lists nested more than {MOST_DIMENSIONS} deep", slot, where)
+
+
+def _read_rows(rows: Any, slot: Slot, where: str, read: Callable[[Any, Slot, str], Any]) -> list[Any]:
+    made: list[Any] = []
+    for k, entry in enumerate(rows):
+        try:
+            made.append(_read_entry(entry, k, slot, where, read))
+        except SourceError as error:
+            if error.rule != "column-masked":
+                raise
+            refuse_missing(f"a missing value in a {type(rows).__name__}", k, where, "a number in its place")
+    return made
+
+
+def _read_entry(entry: Any, k: int, slot: Slot, where: str, read: Callable[[Any, Slot, str], Any]) -> Any:
+    if type(entry) in _NUMBERS or isinstance(entry, np.generic):
+        return entry
+    place, inside = entry_of(where, k), slot._replace(name=f"{spelled(slot)}[{k}]")
+    if isinstance(entry, list | tuple):
+        return [_read_entry(inner, j, inside, place, read) for j, inner in enumerate(entry)]
+    return read(entry, inside, place)

@@ -1,0 +1,49 @@
+"""What libraries' columns have in common: columns by name, and lists of one length as inner dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..column_checks import Shape, Slot
+
+
+class Shelf(NamedTuple):
+    """A source's named columns. `get(key, slot, where)` gives a column as `hold` takes it, or a batch."""
+
+    keys: Sequence[Any]
+    get: Callable[[Any, Slot, str], Any]
+    # How a message shows the names that came, and where it says the fault is.
+    where: str
+
+
+def shaped(values: np.ndarray | Shelf, shape: Shape) -> Any:
+    """Values that follow each other, in rows of lists: the shape of the lists comes first."""
+    if len(shape) < 2:
+        return values
+    if not isinstance(values, Shelf):
+        return values.reshape(*shape, *values.shape[1:])
+    shelf = values
+
+    def get(name: Any, slot: Slot, where: str) -> Any:
+        return shaped(shelf.get(name, slot, where), shape)
+
+    return Shelf(shelf.keys, get, shelf.where)
+
+
+def peel(
+    column: Any, size_of: Callable[[Any], int | None], inside: Callable[[Any], Any], first_null: Callable[[Any], int]
+) -> tuple[Any, Shape, int]:
+    """What lies inside a column's lists of one length: that column, their shape, and the first row with a null or -1.
+
+    `size_of` gives the length of a column's lists, or None where it has none.
+    """
+    shape: Shape = (len(column),)
+    row, each = first_null(column), 1
+    while row < 0 and (size := size_of(column)) is not None:
+        column = inside(column) if size and len(column) else inside(column)[:0]
+        shape, each = (*shape, size), each * size
+        row = first_null(column) // max(each, 1)
+    return column, shape, row

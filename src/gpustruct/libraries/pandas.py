@@ -1,0 +1,87 @@
+"""pandas: frames as named columns; series, indexes and extension arrays as arrays. The library is not imported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..column_checks import Slot, Way, is_integer, is_struct, number_name, spelled, text_ways
+from . import arrow
+from .arrays import read_array
+from .named import Shelf
+from .refusing import refuse, refuse_missing
+
+
+def frame(source: Any, where: str) -> Shelf:
+    """A pandas DataFrame; labels of several levels are joined with dots. The index is no column."""
+    labels = [".".join(map(str, label)) if isinstance(label, tuple) else label for label in source.columns]
+
+    def get(label: Any, slot: Slot, where: str) -> Any:
+        return column(source.iloc[:, labels.index(label)], slot, where)
+
+    return Shelf(labels, get, where)
+
+
+def column(series: Any, slot: Slot, where: str) -> Any:
+    """A pandas Series, Index or extension array as an array: no copy of numpy's own dtypes, nor of nullable ones."""
+    dtype: Any = series.dtype
+    # pandas makes floats of integers with missing values: NaN is one then.
+    gaps = isinstance(dtype, np.dtype) and dtype.kind == "f" and is_integer(slot)
+    if isinstance(dtype, np.dtype) and dtype.kind not in "OMm" and not gaps:
+        return read_array(series.to_numpy(), slot, where)
+    described = f"a pandas {type(series).__name__} of {dtype}"
+    if hasattr(series, "levels"):
+        refuse(slot, described, where, [Way("take a level", f"{spelled(slot)}.get_level_values(0)")])
+    missing = np.asarray(series.isna())
+    if missing.any():
+        way_out = f"{spelled(slot)}.{_dropped_or_filled(dtype)}"
+        refuse_missing(f"a missing value in {described}", int(missing.argmax()), where, way_out)
+    if hasattr(dtype, "pyarrow_dtype"):
+        array = getattr(series, "array", series)
+        return arrow.column(array.__arrow_array__(), slot, where, f"pa.array({spelled(slot)})")
+    nullable = getattr(dtype, "numpy_dtype", None)
+    if nullable is not None and nullable.kind in "biuf":
+        return series.to_numpy(dtype=nullable)
+    values = series.to_numpy()
+    if values.dtype.kind in "biufc":
+        return read_array(values, slot, where)
+    if is_struct(slot) and values.dtype == object:
+        # Records, one by one.
+        return values
+    current = f"{described}{_entries(values)}" if not hasattr(dtype, "categories") else "a pandas categorical"
+    refuse(slot, current, where, _ways(series, values, slot))
+
+
+def _dropped_or_filled(dtype: Any) -> str:
+    if hasattr(dtype, "categories"):
+        return "dropna()"
+    if dtype.kind == "b":
+        return "fillna(False)"
+    return "fillna(0)" if dtype.kind in "iuf" or str(dtype) == "object" else "dropna()"
+
+
+def _entries(values: np.ndarray) -> str:
+    return f" ({type(values[0]).__name__})" if len(values) and values.dtype == object else ""
+
+
+def _ways(series: Any, values: np.ndarray, slot: Slot) -> Iterator[Way]:
+    name, dtype, number = spelled(slot), series.dtype, number_name(slot)
+    divide = "//" if is_integer(slot) else "/"
+    if hasattr(dtype, "categories"):
+        codes = next(code for code in ("cat.codes", "codes") if hasattr(series, code.partition(".")[0]))
+        yield Way("take its codes", f"{name}.{codes}")
+    elif hasattr(dtype, "subtype") and hasattr(dtype, "closed"):
+        yield Way("take one end", f"{name}.{'array.' if hasattr(series, 'array') else ''}left")
+    elif getattr(dtype, "kind", "") == "M":
+        since = f"({name} - {name}.min()) {divide} np.timedelta64(1, 's')"
+        yield Way("choose an epoch and a unit", since)
+    elif getattr(dtype, "kind", "") == "m":
+        yield Way("choose a unit", f"{name} {divide} np.timedelta64(1, 's')")
+    elif hasattr(dtype, "freq"):
+        yield Way("count its periods", f"{name}.astype('int64')")
+    if len(values) and isinstance(values[0], tuple | list | np.ndarray):
+        yield Way("convert it", f"np.stack({name})", lambda: np.stack(list(values)))
+    yield Way("convert it", f"np.asarray({name}, np.{number})", lambda: np.asarray(series, number))
+    yield from text_ways(slot, f"{name}.tolist()", series.tolist)
