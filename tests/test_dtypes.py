@@ -129,7 +129,7 @@ def test_struct_of_asks_for_what_could_be_two_things() -> None:
         "a member's type must follow from its dtype (current: color: vec4f or array[f32, 4], "
         "m: mat4x4f or array[vec4f, 4] or array[array[f32, 4], 4], p: array[vec2i, 8] or array[array[i32, 2], 8]; "
         "inferred n: Thing_n, s: f32) - at Thing; "
-        "say which: struct_of(..., types={'color': vec4f, 'm': mat4x4f, 'p': array[vec2i, 8]})"
+        "say which: types={'color': vec4f, 'm': mat4x4f, 'p': array[vec2i, 8]}"
     )
     answers = {"color": vec4f, "m": array[vec4f, 4], "p": array[vec2i, 8], "n.v": types.vec3h}
     made = struct_of(dtype, "Thing", answers)

@@ -91,7 +91,9 @@ class TypeMeta(type):
             return made
         for base in bases:
             if Batch not in (base, *base.__bases__):
-                raise LayoutError.of("plain-bases", base=base.__name__, name=name)
+                parameters = {"array": "array[f32, 8]", "atomic": "atomic[u32]"}
+                member = parameters.get(base.__name__, base.__name__)
+                raise LayoutError.of("plain-bases", base=base.__name__, name=name, type=member)
         refuse_options(name, options)
         return super().__new__(mcs, name, bases, namespace)
 

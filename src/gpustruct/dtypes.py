@@ -14,7 +14,7 @@ from . import types
 from .batches import Batch
 from .column_checks import COLUMN, ELEMENT
 from .errors import LayoutError
-from .layout import Layout
+from .layout import Layout, python_name
 from .types import Struct, array, make_struct
 
 SCALARS = {"f32": "<f4", "i32": "<i4", "u32": "<u4", "f16": "<f2"}
@@ -48,7 +48,7 @@ def dtype_of(cls: Any) -> np.dtype:
     if layout.is_runtime_sized:
         tail = layout if layout.tail is None else layout.tail.layout
         assert tail.element is not None
-        raise LayoutError.of("dtype-runtime", type=layout.name, element=tail.element.name, where=where)
+        raise LayoutError.of("dtype-runtime", type=layout.name, element=python_name(tail.element), where=where)
     return _padded(layout)
 
 

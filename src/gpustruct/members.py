@@ -157,4 +157,9 @@ def evaluate(annotation: Any, scope: Mapping[str, Any], where: str) -> Any:
     except GpuStructError:
         raise
     except Exception as error:
-        raise LayoutError.of("annotation-name", text=annotation, reason=error, where=where) from None
+        missing = error.name if isinstance(error, NameError) else None
+        way_out = (
+            f"define {missing} at module level, above the class" if missing else "write a type that Python can evaluate"
+        )
+        facts = {"text": annotation, "reason": error, "way_out": way_out}
+        raise LayoutError.of("annotation-name", where=where, **facts) from None

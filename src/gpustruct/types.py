@@ -148,12 +148,18 @@ class array(Plain):
         element, *rest = given
         where = f"array[{', '.join(_spell(p) for p in (element, *rest))}]"
         if typing.get_origin(element) is Annotated:
-            raise LayoutError.of("attribute-place", current=where, where=where)
+            inside = ", ".join(_spell(p) for p in (element.__origin__, *rest))
+            marks = ", ".join(map(repr, element.__metadata__))
+            raise LayoutError.of(
+                "attribute-place", current=where, where=where, way_out=f"Annotated[array[{inside}], {marks}]"
+            )
+        if not isinstance(element, TypeMeta) or not hasattr(element, "__layout__"):
+            raise LayoutError.of("array-element", current=_spell(element), where=where, way_out=_way_out(element))
+        if element.__layout__.is_runtime_sized:
+            layouts.array(element.__layout__, None, where)  # raises: no count makes it legal
         if len(rest) > 1:
             raise LayoutError.of("array-count", count=rest, where=where, element=_spell(element))
         count = _count(rest[0], where, element) if rest else None
-        if not isinstance(element, TypeMeta) or not hasattr(element, "__layout__"):
-            raise LayoutError.of("array-element", current=_spell(element), where=where, way_out=_way_out(element))
         made = _ARRAYS.get((element, count))
         if made is None:
             layout = layouts.array(element.__layout__, count, where)
@@ -184,9 +190,10 @@ class StructMeta(TypeMeta):
             return made
         if len(bases) != 1:
             spelled = ", ".join(base.__name__ for base in bases)
-            raise LayoutError.of("struct-bases", bases=spelled, where=f"class {name}")
+            first = next((base.__name__ for base in bases if issubclass(base, Plain)), "Struct")
+            raise LayoutError.of("struct-bases", bases=spelled, where=f"class {name}", first=first)
         if not isinstance(name, str) or not names.is_legal(name):
-            raise LayoutError.of("struct-name", name=name)
+            raise LayoutError.of("struct-name", name=name, suggestion=names.suggest(str(name)))
         refuse_options(name, options)
         namespace.setdefault("__slots__", ())
         for kept in KEPT & namespace.keys():
@@ -245,15 +252,19 @@ def member_spec(annotation: Any, where: str) -> Spec:
     values: dict[str, int] = {}
     for mark in marks:
         if not isinstance(mark, Attribute):
-            name = annotation.__name__
-            raise LayoutError.of("attribute-unknown", current=repr(mark), where=where, type=name)
+            name, layout = annotation.__name__, annotation.__layout__
+            ways = [f"Annotated[{name}, align({max(layout.align, 16)})]"]
+            if not layout.is_runtime_sized:
+                ways.append(f"Annotated[{name}, size({layouts.round_up(16, layout.size)})]")
+            raise LayoutError.of("attribute-unknown", current=repr(mark), where=where, way_out=" or ".join(ways))
         kind = type(mark).__name__
         if kind in values:
             raise LayoutError.of("attribute-twice", attribute=kind, where=where)
         number = layouts.whole_number(mark.value)
         if not number:
-            facts = {"value": repr(mark.value), "where": where}
-            raise LayoutError.of(f"{kind}-value", suggestion=max(annotation.__layout__.align, 16), **facts)
+            layout = annotation.__layout__
+            suggestion = layout.size if kind == "size" else max(layout.align, 16)
+            raise LayoutError.of(f"{kind}-value", suggestion=suggestion, value=repr(mark.value), where=where)
         values[kind] = number
     return annotation, values.get("align"), values.get("size")
 

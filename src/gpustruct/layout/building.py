@@ -44,17 +44,21 @@ def array(element: Layout, count: int | None, where: str = "") -> Layout:
     """array<E, N>, or array<E> where `count` is None."""
     where = where or f"array[{python_name(element)}{'' if count is None else f', {count}'}]"
     if element.is_runtime_sized:
-        raise LayoutError.of(
-            "array-element",
-            current=element.name,
-            where=where,
-            way_out="give the inner array a count, or keep only the outer one",
-        )
+        inner = element if element.tail is None else element.tail.layout
+        assert inner.element is not None
+        counted = f"array[{python_name(inner.element)}, 8]"
+        if element.tail is None:
+            way_out = f"give the inner array a count: {counted}"
+        else:
+            way_out = f"give the array in {element.name} a count: `{element.tail.name}: {counted}`"
+        raise LayoutError.of("array-element", current=element.name, where=where, way_out=way_out)
     if count is not None and not 1 <= count <= MAX_COUNT:
         raise LayoutError.of("array-count", count=count, where=where, element=python_name(element))
     size = element.record_stride * (count or 1)
     if size > MAX_BYTES:
-        raise LayoutError.of("array-bytes", size=size, where=where)
+        name, most = python_name(element), MAX_BYTES // element.record_stride
+        way_out = f"use array[{name}, {most}] at most, or array[{name}] for as many as the buffer holds"
+        raise LayoutError.of("array-bytes", size=size, where=where, way_out=way_out)
     depth = _depth(1 + element.depth, where)
     name = f"array<{element.name}>" if count is None else f"array<{element.name}, {count}>"
     used = element.used * (count or 1)
@@ -85,7 +89,9 @@ def struct(name: str, specs: Sequence[MemberSpec]) -> Layout:
         end, struct_align = offset + size, max(struct_align, align)
     total = round_up(struct_align, end)
     if total > MAX_BYTES:
-        raise LayoutError.of("array-bytes", size=total, where=f"class {name}")
+        largest = max(members, key=lambda member: member.size)
+        way_out = f"make {largest.name} smaller: it takes {largest.size} bytes"
+        raise LayoutError.of("array-bytes", size=total, where=f"class {name}", way_out=way_out)
     depth = _depth(1 + max(member.layout.depth for member in members), f"class {name}")
     used = sum(member.layout.used for member in members)
     return Layout("struct", name, total, struct_align, used, fields=tuple(members), depth=depth)
@@ -97,7 +103,9 @@ def _check_runtime(layout: Layout, index: int, count: int, where: str) -> None:
         facts = {"index": index + 1, "count": count, "where": where}
         raise LayoutError.of("runtime-not-last", element=python_name(layout.element), **facts)
     if layout.is_runtime_sized and not layout.is_runtime_array:
-        raise LayoutError.of("runtime-nested", current=layout.name, where=where)
+        assert layout.tail is not None and layout.tail.layout.element is not None
+        facts = {"tail": layout.tail.name, "element": python_name(layout.tail.layout.element)}
+        raise LayoutError.of("runtime-nested", current=layout.name, where=where, **facts)
 
 
 def _effective_align(layout: Layout, value: int | None, where: str) -> int:
@@ -117,7 +125,7 @@ def _effective_size(layout: Layout, value: int | None, where: str) -> int:
     if layout.is_runtime_array:
         raise LayoutError.of("size-runtime", value=value, where=where)
     if not 1 <= value <= MAX_BYTES:
-        raise LayoutError.of("size-value", value=value, where=where)
+        raise LayoutError.of("size-value", value=value, where=where, suggestion=layout.size)
     if value < layout.size:
         raise LayoutError.of("size-small", own=layout.size, type=layout.name, value=value, where=where)
     return value

@@ -15,9 +15,9 @@ def python_name(layout: Layout) -> str:
     return layout.name.replace("<", "[").replace(">", "]")
 
 
-def vec4_array(layout: Layout) -> str:
-    """The array of vec4 that holds what `layout`, an array, holds; words where there is none."""
-    scalars = layout.used // SCALAR_SIZE.get(layout.core.scalar, 4)
+def vec4_array(layout: Layout, times: int = 1) -> str:
+    """The array of vec4 that holds what `layout`, an array, holds, or so many times that; "" where there is none."""
+    scalars = layout.used // SCALAR_SIZE.get(layout.core.scalar, 4) * times
     if layout.core.kind in ("scalar", "vector") and layout.core.scalar != "f16":
         return f"array[vec4{layout.core.scalar[0]}, {-(-scalars // 4)}]"
-    return "an element whose size is a multiple of 16"
+    return ""

@@ -22,12 +22,32 @@ def faults(layout: Layout, *, standard_layout: bool) -> Iterator[GpuStructError]
     >>> [fault.rule for fault in faults(layout_of(array[f32, 4]), standard_layout=False)]
     ['array-stride-uniform']
     """
-    yield from _Search(layout.name, standard_layout).within(layout, layout.name)
+    yield from _Search(layout, standard_layout).within(layout, layout.name)
+
+
+def _never_uniform(layout: Layout, seen: set[int]) -> bool:
+    """Whether an atomic or a runtime-sized array is inside, which no rewriting makes legal."""
+    if id(layout) in seen:
+        return False
+    seen.add(id(layout))
+    if layout.kind == "atomic" or layout.is_runtime_array:
+        return True
+    parts = [member.layout for member in layout.fields] if layout.element is None else [layout.element]
+    return any(_never_uniform(part, seen) for part in parts)
+
+
+def _choice(ways: list[str]) -> str:
+    if len(ways) < 3:
+        return " or ".join(ways)
+    return f"{', '.join(ways[:-1])}, or {ways[-1]}"
 
 
 class _Search:
-    def __init__(self, root: str, standard_layout: bool) -> None:
-        self.root = root
+    def __init__(self, root: Layout, standard_layout: bool) -> None:
+        rewritten = root.kind == "struct" and not _never_uniform(root, set())
+        self.ways_out = [f"uniform_safe({root.name})", "var<storage>"] if rewritten else ["var<storage>"]
+        # What follows a first way out: commas from three on, as English has it.
+        self.others = f", {self.ways_out[0]}, or var<storage>" if rewritten else " or var<storage>"
         self.standard = standard_layout
         # A struct's faults are its own wherever it stands; visiting it once keeps the search linear.
         self.seen: set[int] = set()
@@ -40,14 +60,17 @@ class _Search:
         elif layout.element is not None:
             yield from self._elements(layout, layout.element, where)
         elif layout.kind == "atomic":
-            yield LayoutError.of("atomic-uniform", type=layout.name, where=where)
+            yield LayoutError.of("atomic-uniform", type=layout.name, plain=layout.scalar, where=where)
 
     def _elements(self, layout: Layout, element: Layout, where: str) -> Iterator[GpuStructError]:
         if layout.count is None:
-            yield LayoutError.of("runtime-uniform", type=layout.name, where=where, element=python_name(element))
+            counted = vec4_array(layout, 8) if layout.stride % 16 else f"array[{python_name(element)}, 8]"
+            way_out = f"give it a count: {counted}, or use var<storage>" if counted else "use var<storage>"
+            yield LayoutError.of("runtime-uniform", type=layout.name, where=where, way_out=way_out)
         elif layout.stride % 16 and not self.standard:
-            facts = {"stride": layout.stride, "where": where, "vec4": vec4_array(layout), "root": self.root}
-            yield LayoutError.of("array-stride-uniform", **facts)
+            vec4 = vec4_array(layout)
+            way_out = f"use {_choice([vec4, *self.ways_out] if vec4 else self.ways_out)}"
+            yield LayoutError.of("array-stride-uniform", stride=layout.stride, where=where, way_out=way_out)
         yield from self.within(element, f"{where}[0]" if element.kind == "struct" else where)
 
     def _members(self, layout: Layout, where: str) -> Iterator[GpuStructError]:
@@ -56,13 +79,13 @@ class _Search:
             if inner.kind in ("array", "struct") and not self.standard:
                 required = round_up(16, inner.align)
                 if member.offset % required:
-                    facts = {"required": required, "offset": member.offset, "where": place, "root": self.root}
+                    facts = {"required": required, "offset": member.offset, "where": place, "others": self.others}
                     kind = "a struct" if inner.kind == "struct" else "an array"
                     yield LayoutError.of("offset-uniform", kind=kind, type=python_name(inner), **facts)
             if inner.kind == "struct" and following is not None and not self.standard:
                 gap, need = following.offset - member.offset, round_up(16, inner.size)
                 if gap < need:
                     place_after = f"{where}.{following.name}"
-                    facts = {"required": need, "current": gap, "where": place_after, "root": self.root}
+                    facts = {"required": need, "current": gap, "where": place_after, "others": self.others}
                     yield LayoutError.of("gap-uniform", type=python_name(inner), previous=member.name, **facts)
             yield from self.within(inner, place)
