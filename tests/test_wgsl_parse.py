@@ -160,11 +160,11 @@ def test_no_constant(text: str, rule: str) -> None:
     assert error.line in (1, 2)
 
 
-def test_what_is_not_computed_is_an_error_only_where_it_is_needed() -> None:
-    module = wgsl.parse("const n = normalize(vec2(1.0, 0)); const m = n.x; var<private> v: f32 = m;")
-    assert module.constants == {}
-    assert module.unavailable["n"] == "normalize() is not computed here"
-    assert fails("const n = u32(normalize(vec2(3.0, 4)).x); struct A { @size(n) a: f32 }").rule == "constant-unknown"
+def test_calls_in_counts_are_computed() -> None:
+    module = wgsl.parse("const n = normalize(vec2(3.0, 4)).y; struct A { @size(u32(n * 10)) a: f32 }")
+    assert module.constants == {"n": 0.8}
+    assert layout_of(module.structs["A"]).size == 8
+    assert fails("const n = textureLoad(); fn f() {}").rule == "not-constant"
 
 
 def test_overrides() -> None:
@@ -237,7 +237,7 @@ PLACES: list[tuple[str, str, int, int]] = [
     ("@fragment @compute @workgroup_size(1) fn main() {}", "attribute-repeated", 1, 12),
     ("@workgroup_size(1) fn main() {}", "attribute-unknown", 1, 2),
     ("@compute @workgroup_size(0) fn main() {}", "attribute-number", 1, 26),
-    ("fn main();", "syntax", 1, 8),
+    ("fn main();", "syntax", 1, 10),
     ("const_assert 1 > 2;", "assertion", 1, 1),
     ("const_assert 1;", "assertion", 1, 1),
     ("struct A { @align(16, 16) a: f32 }", "attribute-arguments", 1, 13),

@@ -1,24 +1,20 @@
-"""The value of a const-expression. WGSL §8 (expressions), §17.1 (constructors), §17.2 (select and all).
-
-What layouts can depend on is computed; a built-in that is not (``normalize``, matrix products) makes
-the value `Unknown`, which is an error only where a size or a count needs it.
-"""
+"""The value of a const-expression. WGSL §8 (expressions)."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-from ..errors import GpuStructError
-from . import kinds, operators
-from .kinds import ABSTRACT_FLOAT, ABSTRACT_INT, BOOL, Type
+from . import builtins, kinds, operators
+from .builtins import FUNCTIONS, matrices
+from .constructors import Constructors
+from .kinds import BOOL, Type
 from .operators import Fault
 from .syntax import Call, Chain, Group, Literal, Name, Postfix, Step, Token, Unary
-from .values import Conversions, Scope, Unknown, Value, each, from_parts, names_of
+from .values import Scope, Value, each, from_parts, names_of
 
 
-class Evaluator(Conversions):
+class Evaluator(Constructors):
     """Evaluates the expressions of one module."""
 
     def __init__(self, scope: Scope) -> None:
@@ -81,150 +77,26 @@ class Evaluator(Conversions):
         values = [self.value(argument) for argument in node.arguments]
         if not kind and callee.text in FUNCTIONS:
             return self._function(node, values)
-        if not kind and callee.arguments is None and (inferred := self._inferred(callee, values)):
-            return self._construct(inferred, values, node)
-        return self._construct(self.scope.type_of(callee), values, node)
-
-    def _inferred(self, callee: Name, values: list[Value]) -> Type | None:
-        """The type that ``vec3(…)``, ``mat2x2(…)`` or ``array(…)`` takes from its arguments."""
-        if callee.text == "array" and values:
-            element = self.common([value.type for value in values], callee.offset)
-            return self._array(element, len(values), callee.offset)
-        generator = GENERATORS.get(callee.text)
-        if generator is None:
-            return None
-        columns, rows = generator
-        scalar = self.common_scalar([value.type for value in values], callee.offset) if values else ABSTRACT_INT
-        if columns == 1:
-            return kinds.vector(rows, scalar)
-        return kinds.matrix(columns, rows, "f16" if scalar == "f16" else "f32")
-
-    def _array(self, element: Type, count: int, offset: int) -> Type:
-        try:
-            return kinds.array_of(element, count)
-        except GpuStructError as error:
-            raise self.scope.source.at(error, offset) from None
-
-    def _construct(self, type_: Type, values: list[Value], node: Call) -> Value:
-        if not type_.is_plain_data:
-            raise self.error("not-constructible", node.offset, type=type_.name)
-        self.take(len(values), node.offset)
-        if not values:
-            return Value(type_, self._zero(type_, node.offset))
-        parts: Sequence[Type] = ()
-        if type_.family == "struct":
-            parts = [member for _, member in type_.members]
-        elif type_.element is not None:
-            parts = [type_.element] * len(values) if len(values) == type_.count else ()
-        elif type_.family == "scalar":
-            if len(values) == 1 and values[0].type.family in ("scalar", "abstract"):
-                return Value(type_, operators.convert(values[0].data, values[0].type.scalar, type_.scalar))
-        else:
-            return Value(type_, self._components(type_, values, node))
-        if len(parts) != len(values):
-            raise self.error("arguments", node.offset, what=type_.name, given=names_of(values))
-        data = (self.implicit(value, part, node.offset).data for value, part in zip(values, parts, strict=True))
-        return Value(type_, tuple(data))
-
-    def _components(self, type_: Type, values: list[Value], node: Call) -> Any:
-        rows, columns, first = type_.rows, type_.columns, values[0]
-        if len(values) == 1 and (first.type.family, first.type.rows, first.type.columns) == (
-            type_.family,
-            rows,
-            columns,
-        ):
-            return each(lambda part: operators.convert(part, first.type.scalar, type_.scalar), first.data)
-        scalar = kinds.PLAIN[type_.scalar]
-        flat: list[Any] = []
-        for value in values:
-            if value.type.family in ("scalar", "abstract"):
-                flat.append(self.implicit(value, scalar, node.offset).data)
-            elif value.type.family == "vector":
-                inner = kinds.vector(value.type.rows, type_.scalar)
-                flat.extend(self.implicit(value, inner, node.offset).data)
-            else:
-                flat.append(None)
-        if len(flat) == 1 and len(values) == 1 and columns == 1 and flat[0] is not None:
-            return tuple(flat * rows)
-        shapes = {value.type.rows for value in values}
-        by_column = columns == 1 or (shapes, len(values)) in (({rows}, columns), ({1}, columns * rows))
-        if len(flat) != rows * columns or None in flat or not by_column:
-            raise self.error("arguments", node.offset, what=type_.name, given=names_of(values))
-        if columns == 1:
-            return tuple(flat)
-        return tuple(tuple(flat[column * rows : (column + 1) * rows]) for column in range(columns))
-
-    def _zero(self, type_: Type, offset: int) -> Any:
-        if type_.family == "struct":
-            return tuple(self._zero(member, offset) for _, member in type_.members)
-        if type_.element is not None:
-            self.take(type_.count or 1, offset)
-            return (self._zero(type_.element, offset),) * (type_.count or 1)
-        self.take(1, offset)
-        zero = operators.fit(type_.scalar, 0)
-        column = zero if type_.rows == 1 else (zero,) * type_.rows
-        return column if type_.columns == 1 else (column,) * type_.columns
+        if not kind and builtins.is_runtime(callee.text):
+            raise self.error("not-constant", callee.offset, what=f"a call of {callee.text}()")
+        if not kind and callee.arguments is None and (inferred := self.inferred(callee, values)):
+            return self.construct(inferred, values, node)
+        return self.construct(self.scope.type_of(callee), values, node)
 
     def _function(self, node: Call, values: list[Value]) -> Value:
-        name = node.callee.text
-        table = operators.FLOAT_FUNCTIONS if name in operators.FLOAT_FUNCTIONS else operators.NUMBER_FUNCTIONS
-        if name == "select" and len(values) == 3:
-            return self._select(node, values)
-        if name in ("any", "all") and len(values) == 1 and values[0].type.scalar == "bool":
-            parts = values[0].data if values[0].type.rows > 1 else (values[0].data,)
-            return Value(BOOL, (any if name == "any" else all)(parts))
-        if name in operators.BIT_FUNCTIONS and len(values) == 1:
-            return self._bits(node, values)
-        if name in ("dot", "length", "distance") and len(values) == (1 if name == "length" else 2):
-            return self._product(node, values)
-        if name not in table and name not in ("select", "any", "all", "dot", "length", "distance"):
-            raise Unknown(f"{name}() is not computed here")
-        count, function = table.get(name, (-1, len))
-        if len(values) != count or any(value.type.family not in ("scalar", "abstract", "vector") for value in values):
-            raise self.error("arguments", node.offset, what=f"{name}()", given=names_of(values))
-        scalar = self.common_scalar([value.type for value in values], node.offset)
-        if scalar == "bool" or (scalar in operators.INTEGERS and table is operators.FLOAT_FUNCTIONS):
-            scalar = "" if scalar != ABSTRACT_INT else ABSTRACT_FLOAT
-        if not scalar:
-            raise self.error("arguments", node.offset, what=f"{name}()", given=names_of(values))
-        rows, columns = self.aligned(values, scalar, node.offset, f"{name}()")
-        return from_parts(rows, scalar, [operators.call(function, scalar, list(column)) for column in columns])
-
-    def _bits(self, node: Call, values: list[Value]) -> Value:
-        name, scalar = node.callee.text, values[0].type.scalar
-        scalar = "i32" if scalar == ABSTRACT_INT else scalar
-        if scalar not in ("i32", "u32") or values[0].type.family not in ("scalar", "abstract", "vector"):
-            raise self.error("arguments", node.offset, what=f"{name}()", given=names_of(values))
-        rows, columns = self.aligned(values, scalar, node.offset, f"{name}()")
-        return from_parts(rows, scalar, [operators.bits(name, scalar, part) for (part,) in columns])
-
-    def _product(self, node: Call, values: list[Value]) -> Value:
-        """``dot``, ``length`` and ``distance``: sums of products."""
-        name = node.callee.text
-        scalar = self.common_scalar([value.type for value in values], node.offset)
-        if name != "dot" and scalar == ABSTRACT_INT:
-            scalar = ABSTRACT_FLOAT
-        vectors = all(value.type.family == "vector" for value in values)
-        if scalar == "bool" or (name == "dot" and not vectors) or (name != "dot" and scalar in operators.INTEGERS):
-            raise self.error("arguments", node.offset, what=f"{name}()", given=names_of(values))
-        _, columns = self.aligned(values, scalar, node.offset, f"{name}()")
-        if name == "dot":
-            total: Any = operators.fit(scalar, 0)
-            for a, b in columns:
-                total = operators.ARITHMETIC["+"](scalar, total, operators.ARITHMETIC["*"](scalar, a, b))
-            return from_parts(1, scalar, [total])
-        parts = [column[0] - column[-1] if name == "distance" else column[0] for column in columns]
-        return from_parts(1, scalar, [operators.fit(scalar, math.hypot(*parts))])
-
-    def _select(self, node: Call, values: list[Value]) -> Value:
-        false, true, condition = values
-        common = self.common([false.type, true.type], node.offset)
-        no, yes = (self.implicit(value, common, node.offset) for value in (false, true))
-        if condition.type is BOOL:
-            return yes if condition.data else no
-        if condition.type.scalar != "bool" or common.family != "vector" or common.rows != condition.type.rows:
-            raise self.error("arguments", node.offset, what="select()", given=names_of(values))
-        return Value(common, tuple(y if c else n for n, y, c in zip(no.data, yes.data, condition.data, strict=True)))
+        name, template = node.callee.text, node.callee.arguments
+        count, run = FUNCTIONS[name]
+        result = None
+        if name == "bitcast" and template is not None and len(template) == 1 and isinstance(template[0], Name):
+            result = self.scope.type_of(template[0])
+        elif template is not None:
+            raise self.error(
+                "template-arguments", node.offset, type=f"{name}()", wanted="no template list", given="one"
+            )
+        call = builtins.Call(self, name, values, node.offset, result)
+        if len(values) != count:
+            raise call.refusal()
+        return run(call)
 
     # Operators.
 
@@ -263,7 +135,9 @@ class Evaluator(Conversions):
             ):
                 return Value(kind, operators.ARITHMETIC[text](kind.scalar, left.data, right.data))
             if "matrix" in (left.type.family, right.type.family) and text in ("+", "-", "*"):
-                raise Unknown("matrix arithmetic is not computed here")
+                if (found := matrices.arithmetic(self, text, left, right, offset)) is not None:
+                    return found
+                raise self.error("operator", offset, sign=text, types=names_of([left, right]))
             if text in ("<<", ">>"):
                 rows, pairs = self.aligned([right], "u32", offset, text)
                 values = [left.data] if left.type.rows == 1 else left.data
@@ -330,15 +204,3 @@ def _has_operator(sign: str, scalar: str, left: Type, right: Type) -> bool:
     if sign in operators.BITWISE:
         return scalar in operators.INTEGERS or (scalar == "bool" and sign != "^")
     return scalar != "bool" or sign in ("==", "!=")
-
-
-GENERATORS = {f"vec{n}": (1, n) for n in (2, 3, 4)} | {f"mat{c}x{r}": (c, r) for c in (2, 3, 4) for r in (2, 3, 4)}
-# WGSL §17: built-in functions that a const-expression may call.
-FUNCTIONS = frozenset(
-    [*operators.FLOAT_FUNCTIONS, *operators.NUMBER_FUNCTIONS, "select", "any", "all"]
-    + """bitcast countLeadingZeros countOneBits countTrailingZeros cross determinant distance dot dot4I8Packed
-    dot4U8Packed extractBits faceForward firstLeadingBit firstTrailingBit frexp insertBits ldexp length modf normalize
-    pack2x16float pack2x16snorm pack2x16unorm pack4x8snorm pack4x8unorm pack4xI8 pack4xI8Clamp pack4xU8 pack4xU8Clamp
-    quantizeToF16 reflect refract reverseBits transpose unpack2x16float unpack2x16snorm unpack2x16unorm unpack4x8snorm
-    unpack4x8unorm unpack4xI8 unpack4xU8""".split()
-)

@@ -291,9 +291,9 @@ class Resolver:
                 raise self.source.error("attribute-unknown", offset, what=what, name=name, hint=hint)
             if name in found and name != "diagnostic":
                 raise self.source.error("attribute-repeated", offset, name=name)
-            if len(attribute.arguments) not in allowed[name]:
+            given = len(attribute.arguments)
+            if given not in allowed[name] or (allowed[name] == (0,) and attribute.has_brackets):
                 wanted = " or ".join(map(str, allowed[name])) + " arguments"
-                given = len(attribute.arguments)
                 raise self.source.error("attribute-arguments", offset, name=name, wanted=wanted, given=given)
             found[name] = attribute
         return found

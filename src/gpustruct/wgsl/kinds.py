@@ -87,6 +87,13 @@ _ABSTRACT_VECTORS = {
     for rows in (2, 3, 4)
     for scalar in (ABSTRACT_INT, ABSTRACT_FLOAT)
 }
+_ABSTRACT_MATRICES = {
+    (columns, rows): Type(
+        f"mat{columns}x{rows}<{ABSTRACT_FLOAT}>", "matrix", None, f"{ABSTRACT_FLOAT} is no memory type", ABSTRACT_FLOAT, rows, columns
+    )
+    for columns in (2, 3, 4)
+    for rows in (2, 3, 4)
+}  # fmt: skip
 
 
 def vector(rows: int, scalar: str) -> Type:
@@ -99,8 +106,21 @@ def vector(rows: int, scalar: str) -> Type:
 
 
 def matrix(columns: int, rows: int, scalar: str) -> Type:
-    """matCxR of f32 or f16."""
+    """matCxR of f32, f16 or abstract floats."""
+    if scalar == ABSTRACT_FLOAT:
+        return _ABSTRACT_MATRICES[columns, rows]
     return PLAIN[f"mat{columns}x{rows}{_SUFFIX[scalar]}"]
+
+
+def concrete(kind: Type) -> Type:
+    """The type that a variable takes from a value of type `kind` (WGSL §6.1.3, concretization)."""
+    scalar = {ABSTRACT_INT: "i32", ABSTRACT_FLOAT: "f32"}.get(kind.scalar)
+    if kind.element is not None and kind.count is not None:
+        element = concrete(kind.element)
+        return kind if element is kind.element else array_of(element, kind.count)
+    if scalar is None:
+        return kind
+    return matrix(kind.columns, kind.rows, scalar) if kind.family == "matrix" else vector(kind.rows, scalar)
 
 
 def atomic_of(scalar: str) -> Type:

@@ -16,6 +16,7 @@ from .kinds import ABSTRACT_FLOAT, ABSTRACT_INT
 Number = int | float | bool
 
 _BITS = {"i32": (-(2**31), 2**31 - 1), "u32": (0, 2**32 - 1), ABSTRACT_INT: (-(2**63), 2**63 - 1)}
+_LARGEST_IN_F32 = {"i32": 2**31 - 2**7, "u32": 2**32 - 2**8}
 INTEGERS = tuple(_BITS)
 FLOATS = ("f32", "f16", ABSTRACT_FLOAT)
 _FORMAT = {"f32": "<f", "f16": "<e"}
@@ -60,8 +61,9 @@ def convert(value: Number, before: str, after: str) -> Number:
         return bool(value)
     if after in ("i32", "u32"):
         if before in FLOATS:
+            # The nearest integer that the float's own type holds too: 5e9f becomes 4294967040u.
             low, high = _BITS[after]
-            return min(max(int(value), low), high)
+            return min(max(int(value), low), _LARGEST_IN_F32[after] if before == "f32" else high)
         return wrap(after, int(value)) if before in ("i32", "u32") else fit(after, int(value))
     return fit(after, value)
 
@@ -126,122 +128,6 @@ def shift(sign: str, scalar: str, value: int, by: int) -> int:
     if not 0 <= by < width:
         raise Fault(f"a shift by {by} in {scalar}")
     return value >> by if sign == ">>" else int(fit(scalar, value << by))
-
-
-def _inverse_sqrt(x: float) -> float:
-    return 1 / math.sqrt(x)
-
-
-def _fract(x: float) -> float:
-    return x - math.floor(x)
-
-
-def _clamp(x: Any, low: Any, high: Any) -> Any:
-    if low > high:
-        raise Fault(f"clamp() from {low} to {high}")
-    return min(max(x, low), high)
-
-
-def _saturate(x: float) -> float:
-    return _clamp(x, 0.0, 1.0)
-
-
-def _step(edge: float, x: float) -> float:
-    return float(edge <= x)
-
-
-def _mix(a: float, b: float, t: float) -> float:
-    return a * (1 - t) + b * t
-
-
-def _fma(a: float, b: float, c: float) -> float:
-    return a * b + c
-
-
-def _smoothstep(low: float, high: float, value: float) -> float:
-    t = _saturate((value - low) / (high - low))
-    return t * t * (3.0 - 2.0 * t)
-
-
-def _sign(value: Any) -> Any:
-    return (value > 0) - (value < 0)
-
-
-# Built-in functions on floats, component by component: (parameters, function).
-FLOAT_FUNCTIONS: dict[str, tuple[int, Callable[..., Any]]] = {
-    **{
-        name: (1, getattr(math, name))
-        for name in "sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp exp2 log log2 radians degrees".split()
-    },
-    "inverseSqrt": (1, _inverse_sqrt),
-    "floor": (1, math.floor),
-    "ceil": (1, math.ceil),
-    "trunc": (1, math.trunc),
-    "round": (1, round),
-    "fract": (1, _fract),
-    "saturate": (1, _saturate),
-    "pow": (2, math.pow),
-    "atan2": (2, math.atan2),
-    "step": (2, _step),
-    "mix": (3, _mix),
-    "fma": (3, _fma),
-    "smoothstep": (3, _smoothstep),
-}
-# Built-in functions on any number.
-NUMBER_FUNCTIONS: dict[str, tuple[int, Callable[..., Any]]] = {
-    "abs": (1, abs),
-    "sign": (1, _sign),
-    "min": (2, min),
-    "max": (2, max),
-    "clamp": (3, _clamp),
-}
-
-
-def _leading_zeros(bits: int) -> int:
-    return 32 - bits.bit_length()
-
-
-def _trailing_zeros(bits: int) -> int:
-    return (bits & -bits).bit_length() - 1 if bits else 32
-
-
-def _first_leading_bit(bits: int) -> int:
-    return bits.bit_length() - 1
-
-
-def _first_trailing_bit(bits: int) -> int:
-    return (bits & -bits).bit_length() - 1
-
-
-def _reversed(bits: int) -> int:
-    return int(f"{bits:032b}"[::-1], 2)
-
-
-# Built-in functions on the 32 bits of an i32 or a u32.
-BIT_FUNCTIONS: dict[str, Callable[[int], int]] = {
-    "countOneBits": int.bit_count,
-    "countLeadingZeros": _leading_zeros,
-    "countTrailingZeros": _trailing_zeros,
-    "firstLeadingBit": _first_leading_bit,
-    "firstTrailingBit": _first_trailing_bit,
-    "reverseBits": _reversed,
-}
-
-
-def bits(name: str, scalar: str, value: int) -> int:
-    """One component of a function of BIT_FUNCTIONS."""
-    if name == "firstLeadingBit" and scalar == "i32" and value < 0:
-        value = ~value
-    return wrap(scalar, BIT_FUNCTIONS[name](value & 0xFFFFFFFF))
-
-
-def call(function: Callable[..., Any], scalar: str, values: list[Any]) -> Number:
-    """One component of a built-in function; Fault where it has no finite value."""
-    try:
-        result = function(*values)
-    except (ValueError, OverflowError, ZeroDivisionError) as error:
-        raise Fault(str(error)) from None
-    return wrap(scalar, result) if scalar in INTEGERS else fit(scalar, result)
 
 
 _INTEGER = re.compile(r"(0[xX][0-9a-fA-F]+|0|[1-9][0-9]*)([iu]?)")

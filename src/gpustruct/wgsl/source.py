@@ -26,6 +26,7 @@ class Source:
     def __init__(self, text: str) -> None:
         self.text = self.shown = text
         self.tokens = 0
+        self.double_minus: list[int] = []
         self._starts: list[int] = []
 
     def place(self, offset: int) -> tuple[int, int]:

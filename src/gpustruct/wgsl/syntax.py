@@ -73,9 +73,12 @@ class Attribute(NamedTuple):
     offset: int
     name: str
     arguments: tuple[Any, ...]
+    has_brackets: bool
 
 
 class Member(NamedTuple):
+    """A member of a struct, or a parameter of a function. A function's result is one without a name."""
+
     offset: int
     name: str
     attributes: tuple[Attribute, ...]
@@ -93,6 +96,7 @@ class Declaration(NamedTuple):
     attributes: tuple[Attribute, ...] = ()
     members: tuple[Member, ...] = ()
     words: tuple[Token, ...] = ()
+    result: Member | None = None
 
 
 class _Mixed(Exception):
@@ -174,11 +178,21 @@ class _Tree:
         return Name(name.offset, name.text, tuple(parts[1:]) or None)
 
     def attribute(self, parts: list[Any]) -> Attribute:
-        return Attribute(parts[0].offset, parts[0].text, tuple(parts[1:]))
+        return Attribute(parts[0].offset, parts[0].text, parts[1] if len(parts) > 1 else (), len(parts) > 1)
+
+    def brackets(self, parts: list[Any]) -> tuple[Any, ...]:
+        return tuple(parts)
 
     def member(self, parts: list[Any]) -> Member:
         *attributes, name, type_ = parts
         return Member(name.offset, name.text, tuple(attributes), type_)
+
+    def parameter(self, parts: list[Any]) -> Member:
+        return self.member(parts)
+
+    def result(self, parts: list[Any]) -> Member:
+        *attributes, type_ = parts
+        return Member(type_.offset, "", tuple(attributes), type_)
 
     def typed(self, parts: list[Any]) -> dict[str, Any]:
         return {"type": parts[0]}
@@ -202,8 +216,12 @@ class _Tree:
         return Declaration("struct", parts[1].offset, parts[1].text, members=tuple(parts[2:]))
 
     def function(self, parts: list[Any]) -> Declaration:
-        *attributes, _, name, _ = parts
-        return Declaration("fn", name.offset, name.text, attributes=tuple(attributes))
+        keyword = next(index for index, part in enumerate(parts) if isinstance(part, Token) and part.type == "FN")
+        name, *members = parts[keyword + 1 : -1]
+        result = members.pop() if members and not members[-1].name else None
+        return Declaration(
+            "fn", name.offset, name.text, attributes=tuple(parts[:keyword]), members=tuple(members), result=result
+        )
 
     def constant(self, parts: list[Any]) -> Declaration:
         return _declaration("const", parts)

@@ -46,6 +46,7 @@ SIGNS = {
     ":": "_COLON",
     "=": "_EQUAL",
     ".": "_DOT",
+    "->": "_ARROW",
     "-": "MINUS",
     "*": "STAR",
     "&": "AND",
@@ -135,7 +136,7 @@ class Token(NamedTuple):
 
 
 def tokens(source: Source, piece: Piece) -> list[Token]:
-    """The tokens of one declaration; what follows a function's name is one BODY."""
+    """The tokens of one declaration; the body of a function is one BODY."""
     found = list(_raw_tokens(source, piece))
     _mark_templates(found)
     return list(_joined(source, found))
@@ -143,7 +144,7 @@ def tokens(source: Source, piece: Piece) -> list[Token]:
 
 def _raw_tokens(source: Source, piece: Piece) -> Iterator[list[str | int]]:
     text, offset, end = source.text, piece.start, piece.end
-    match, function = _TOKEN.match, 0
+    match, function = _TOKEN.match, False
     while offset < end:
         found = match(text, offset, end)
         if found is None:
@@ -160,13 +161,18 @@ def _raw_tokens(source: Source, piece: Piece) -> Iterator[list[str | int]]:
                 kind = KEYWORDS.get(word, "NAME")
             elif group == "sign":
                 kind = SIGNS.get(word, "OTHER")
-            if function == 2 and word == "(" and piece.brace >= 0:
+            if function and start == piece.brace:
                 yield ["BODY", "", start]
                 return
             source.tokens += 1
             if source.tokens > MOST_TOKENS:
                 raise source.error("tokens", piece.start, most=MOST_TOKENS)
-            function = 1 if kind == "FN" else 2 * (function == 1 and kind == "NAME")
+            function |= kind == "FN"
+            if word == "--":
+                # The longest token that can stand here (§3.2): in a declaration that is one minus, twice.
+                source.double_minus.append(start)
+                yield ["MINUS", "-", start]
+                kind, word, start = "MINUS", "-", start + 1
             yield [kind, word, start]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..errors import BackendWarning, GpuStructError
 from . import kinds
-from .constants import GENERATORS
+from .constructors import GENERATORS
 from .kinds import Type
 from .syntax import Name
 from .values import Unknown

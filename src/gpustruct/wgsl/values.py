@@ -62,8 +62,9 @@ class Conversions:
             self.take(len(value.data), offset)
             element, inner = before.element, wanted.element
             return Value(wanted, tuple(self.implicit(Value(element, part), inner, offset).data for part in value.data))
-        simple = ("scalar", "abstract", "vector")
-        if before.family in simple and wanted.family in simple and before.rows == wanted.rows:
+        simple = ("scalar", "abstract", "vector", "matrix")
+        shapes = (before.rows, before.columns), (wanted.rows, wanted.columns)
+        if before.family in simple and wanted.family in simple and shapes[0] == shapes[1]:
             if wanted.scalar in operators.FLOATS and before.scalar in (ABSTRACT_INT, ABSTRACT_FLOAT):
                 return self.fitted(value, wanted, offset)
             if wanted.scalar in ("i32", "u32") and before.scalar == ABSTRACT_INT:
@@ -91,6 +92,13 @@ class Conversions:
             return first
         if all(type_.family in ("scalar", "abstract", "vector") and type_.rows == first.rows for type_ in types):
             return kinds.vector(first.rows, self.common_scalar(types, offset))
+        if first.element is not None and all(type_.element and type_.count == first.count for type_ in types):
+            element = self.common([type_.element for type_ in types if type_.element], offset)
+            return kinds.array_of(element, first.count)
+        shapes = {(type_.family, type_.rows, type_.columns) for type_ in types}
+        if first.family == "matrix" and len(shapes) == 1:
+            scalars = [kinds.PLAIN[type_.scalar] for type_ in types]
+            return kinds.matrix(first.columns, first.rows, self.common_scalar(scalars, offset))
         raise self.error("no-common-type", offset, types=typenames_of(types))
 
     def aligned(self, values: list[Value], scalar: str, offset: int, what: str) -> tuple[int, list[tuple[Any, ...]]]:

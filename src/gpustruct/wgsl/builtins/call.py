@@ -1,0 +1,104 @@
+"""The arguments of one call of a built-in function, brought to the types that its overloads take. WGSL §6.1.3."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import kinds, operators
+from ..kinds import ABSTRACT_FLOAT, ABSTRACT_INT, Type
+from ..operators import Fault
+from ..values import Conversions, Value, from_parts, names_of
+
+FLOATS = (ABSTRACT_FLOAT, "f32", "f16")
+INTEGERS = ("i32", "u32")
+NUMBERS = (ABSTRACT_INT, ABSTRACT_FLOAT, "i32", "u32", "f32", "f16")
+ANY_ROWS = (1, 2, 3, 4)
+VECTORS = (2, 3, 4)
+_SIMPLE = ("scalar", "abstract", "vector")
+# Where an abstract number goes first, if its own type has no overload (§6.1.2, conversion rank).
+_RANKED = {
+    ABSTRACT_INT: (ABSTRACT_INT, "i32", "u32", ABSTRACT_FLOAT, "f32", "f16"),
+    ABSTRACT_FLOAT: (ABSTRACT_FLOAT, "f32", "f16"),
+}
+
+
+class Call:
+    """A call of the built-in `name` with `values`; `result` is the type in its template list, if it takes one."""
+
+    def __init__(
+        self, conversions: Conversions, name: str, values: list[Value], offset: int, result: Type | None = None
+    ) -> None:
+        self.conversions = conversions
+        self.name = name
+        self.values = values
+        self.offset = offset
+        self.result = result
+
+    def refusal(self) -> Exception:
+        """The WgslError for arguments that no overload takes."""
+        given = names_of(self.values) or "none"
+        return self.conversions.error("arguments", self.offset, what=f"{self.name}()", given=given)
+
+    def scalar_of(self, values: Sequence[Value], scalars: Sequence[str]) -> str:
+        """The one of `scalars` that all of `values` become."""
+        if any(value.type.family not in _SIMPLE for value in values):
+            raise self.refusal()
+        given = {value.type.scalar for value in values}
+        concrete = given - {ABSTRACT_INT, ABSTRACT_FLOAT}
+        if len(concrete) > 1 or not concrete <= set(scalars):
+            raise self.refusal()
+        if concrete:
+            (found,) = concrete
+            if found in operators.INTEGERS and ABSTRACT_FLOAT in given:
+                raise self.refusal()
+            return found
+        ranked = _RANKED[ABSTRACT_FLOAT if ABSTRACT_FLOAT in given else ABSTRACT_INT]
+        found = next((scalar for scalar in ranked if scalar in scalars), "")
+        if not found:
+            raise self.refusal()
+        return found
+
+    def columns(
+        self,
+        scalars: Sequence[str],
+        rows: Sequence[int] = ANY_ROWS,
+        values: Sequence[Value] | None = None,
+    ) -> tuple[int, str, list[tuple[Any, ...]]]:
+        """The arguments as one type: its rows, its scalar, and each argument's components."""
+        values = self.values if values is None else values
+        scalar = self.scalar_of(values, scalars)
+        (count, *others) = {value.type.rows for value in values}
+        if others or count not in rows:
+            raise self.refusal()
+        wanted = kinds.vector(count, scalar)
+        converted = [self.conversions.implicit(value, wanted, self.offset).data for value in values]
+        return count, scalar, [data if count > 1 else (data,) for data in converted]
+
+    def one(self, index: int, scalar: str, rows: int = 1) -> Any:
+        """Argument `index` as exactly `scalar`, or a vector of it."""
+        value = self.values[index]
+        if value.type.family not in _SIMPLE or value.type.rows != rows or self.scalar_of([value], (scalar,)) != scalar:
+            raise self.refusal()
+        return self.conversions.implicit(value, kinds.vector(rows, scalar), self.offset).data
+
+
+def componentwise(
+    scalars: Sequence[str], function: Callable[..., Any], finish: Callable[[str, Any], Any] = operators.fit
+) -> Callable[[Call], Value]:
+    """A built-in that treats each component by itself, all arguments of one type."""
+
+    def run(call: Call) -> Value:
+        rows, scalar, columns = call.columns(scalars)
+        parts = [finish(scalar, attempt(function, parts)) for parts in zip(*columns, strict=True)]
+        return from_parts(rows, scalar, parts)
+
+    return run
+
+
+def attempt(function: Callable[..., Any], parts: Sequence[Any]) -> Any:
+    """`function` of `parts`; Fault where Python has no value for it."""
+    try:
+        return function(*parts)
+    except (ValueError, OverflowError, ZeroDivisionError) as error:
+        raise Fault(str(error)) from None

@@ -1,0 +1,140 @@
+"""Numeric built-in functions that treat each component by itself, ``select``, ``any`` and ``all``. WGSL §17.3, §17.5."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from .. import kinds, operators
+from ..kinds import ABSTRACT_FLOAT, BOOL
+from ..operators import Fault
+from ..values import Value, from_parts
+from .call import FLOATS, NUMBERS, Call, attempt, componentwise
+
+# The exponent of the largest power of two that a float type holds, plus one (§17.5.33, ldexp).
+_LARGEST_EXPONENT = {"f32": 128, "f16": 16, ABSTRACT_FLOAT: 1024}
+
+
+def _inverse_sqrt(x: float) -> float:
+    return 1 / math.sqrt(x)
+
+
+def _fract(x: float) -> float:
+    return x - math.floor(x)
+
+
+def _clamp(x: Any, low: Any, high: Any) -> Any:
+    if low > high:
+        raise Fault(f"clamp() from {low} to {high}")
+    return min(max(x, low), high)
+
+
+def _saturate(x: float) -> float:
+    return min(max(x, 0.0), 1.0)
+
+
+def _step(edge: float, x: float) -> float:
+    return float(edge <= x)
+
+
+def _mix(a: float, b: float, t: float) -> float:
+    return a * (1 - t) + b * t
+
+
+def _fma(a: float, b: float, c: float) -> float:
+    return a * b + c
+
+
+def _smoothstep(low: float, high: float, value: float) -> float:
+    t = _saturate((value - low) / (high - low))
+    return t * t * (3.0 - 2.0 * t)
+
+
+def _sign(value: Any) -> Any:
+    return (value > 0) - (value < 0)
+
+
+def _rounded(scalar: str, value: Any) -> Any:
+    return operators.wrap(scalar, value) if scalar in operators.INTEGERS else operators.fit(scalar, value)
+
+
+def _mixed(call: Call) -> Value:
+    """mix: the last argument may be a scalar beside vectors."""
+    a, b, t = call.values
+    rows = a.type.rows
+    if t.type.rows == 1 and t.type.family in ("scalar", "abstract") and rows > 1 and a.type.family == "vector":
+        t = Value(kinds.vector(rows, t.type.scalar), (t.data,) * rows)
+    rows, scalar, columns = call.columns(FLOATS, values=[a, b, t])
+    return from_parts(rows, scalar, [operators.fit(scalar, _mix(*parts)) for parts in zip(*columns, strict=True)])
+
+
+def _ldexp(call: Call) -> Value:
+    rows, scalar, (numbers,) = call.columns(FLOATS, values=call.values[:1])
+    exponents = call.one(1, "i32", rows)
+    parts: list[Any] = []
+    for number, exponent in zip(numbers, exponents if rows > 1 else (exponents,), strict=True):
+        if exponent > _LARGEST_EXPONENT[scalar]:
+            raise Fault(f"ldexp() with the exponent {exponent} in {scalar}")
+        parts.append(operators.fit(scalar, attempt(math.ldexp, (number, exponent))))
+    return from_parts(rows, scalar, parts)
+
+
+def _quantize(call: Call) -> Value:
+    rows, _, (numbers,) = call.columns(("f32",))
+    return from_parts(rows, "f32", [operators.fit("f16", number) for number in numbers])
+
+
+def _select(call: Call) -> Value:
+    false, true, condition = call.values
+    common = call.conversions.common([false.type, true.type], call.offset)
+    if common.family not in ("scalar", "abstract", "vector"):
+        raise call.refusal()
+    no, yes = (call.conversions.implicit(value, common, call.offset) for value in (false, true))
+    if condition.type is BOOL:
+        return yes if condition.data else no
+    if condition.type.scalar != "bool" or common.family != "vector" or common.rows != condition.type.rows:
+        raise call.refusal()
+    return Value(common, tuple(y if c else n for n, y, c in zip(no.data, yes.data, condition.data, strict=True)))
+
+
+def _judged(call: Call, of: Callable[[Any], bool]) -> Value:
+    (value,) = call.values
+    if value.type.scalar != "bool" or value.type.family not in ("scalar", "vector"):
+        raise call.refusal()
+    return Value(BOOL, of(value.data if value.type.rows > 1 else (value.data,)))
+
+
+_ONE_FLOAT: dict[str, Callable[[Any], Any]] = {
+    **{
+        name: getattr(math, name)
+        for name in "sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp exp2 log log2 radians degrees".split()
+    },
+    "inverseSqrt": _inverse_sqrt,
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "trunc": math.trunc,
+    "round": round,
+    "fract": _fract,
+    "saturate": _saturate,
+}
+FUNCTIONS: dict[str, tuple[int, Callable[[Call], Value]]] = {
+    **{name: (1, componentwise(FLOATS, function)) for name, function in _ONE_FLOAT.items()},
+    "pow": (2, componentwise(FLOATS, math.pow)),
+    "atan2": (2, componentwise(FLOATS, math.atan2)),
+    "step": (2, componentwise(FLOATS, _step)),
+    "fma": (3, componentwise(FLOATS, _fma)),
+    "smoothstep": (3, componentwise(FLOATS, _smoothstep)),
+    "mix": (3, _mixed),
+    "ldexp": (2, _ldexp),
+    "quantizeToF16": (1, _quantize),
+    "abs": (1, componentwise(NUMBERS, abs, _rounded)),
+    "sign": (1, componentwise([scalar for scalar in NUMBERS if scalar != "u32"], _sign, _rounded)),
+    "min": (2, componentwise(NUMBERS, min, _rounded)),
+    "max": (2, componentwise(NUMBERS, max, _rounded)),
+    "clamp": (3, componentwise(NUMBERS, _clamp, _rounded)),
+    "select": (3, _select),
+    "any": (1, partial(_judged, of=any)),
+    "all": (1, partial(_judged, of=all)),
+}
