@@ -269,10 +269,13 @@ def text_ways(slot: Slot, listed: str, values: Callable[[], Any]) -> Iterator[Wa
             raise ValueError  # It would cut off fractions.
         np.asarray(found, number)
 
+    def number_them() -> None:
+        if slot.inner or np.ndim(values()) != 1:
+            raise ValueError  # One number for each vector is no vector.
+        np.unique(values(), return_inverse=True)
+
     yield Way("convert it", f"np.asarray({listed}, np.{number})", convert)
     rounded = f"np.rint(np.asarray({listed}, np.float64)).astype(np.{number})"
     yield Way("say how to round", rounded, lambda: np.asarray(values(), np.float64))
-    if slot.inner or np.ndim(values()) != 1:
-        return
     distinct = f"np.unique({listed}, return_inverse=True)[1]"
-    yield Way("number its distinct values", distinct, lambda: np.unique(values(), return_inverse=True))
+    yield Way("number its distinct values", distinct, number_them)
