@@ -532,3 +532,33 @@ def test_dates_of_every_library_have_a_way_out_that_runs() -> None:
     for source in (stamps, pandas.Series(stamps), pandas.Series(stamps).dt.tz_localize("UTC"), pandas.DatetimeIndex(stamps), polars.Series(days), polars.Series(days).cast(polars.Datetime), pa.array(days), list(stamps)):  # fmt: skip
         assert floats(follow(lambda s: K(k=s), source, "k")) == [0, 86400]
         assert words(follow(lambda s: U(k=s), source, "k")) == [0, 86400]
+
+
+class Broken:
+    """A source whose library fails while it is read."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        raise RuntimeError("the query failed")
+
+
+class BrokenArray:
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        raise OSError("the file is closed")
+
+
+@pytest.mark.parametrize("source", [Broken(), BrokenArray(), Capsule(pa.chunked_array([[1.0]]))])
+def test_F9_what_a_library_raises_comes_in_our_words(source: Any) -> None:
+    assert told(batch, XY, source).rule == "source-kind"
+    if not isinstance(source, Capsule):
+        for make in (lambda: K(k=source), lambda: batch(K, {"k": source}), lambda: batch(f32, source)):
+            error = told(make)
+            assert error.rule == "column-source" and ("query failed" in str(error) or "closed" in str(error))
+
+
+def test_F9_a_closed_file_of_h5py() -> None:
+    h5py = pytest.importorskip("h5py")
+    with h5py.File("t.h5", "w", driver="core", backing_store=False) as file:
+        file["s"] = STRUCTURED
+        kept = file["s"]
+    for make in (lambda: batch(XY, kept), lambda: K(k=kept)):
+        assert isinstance(told(make), SourceError)

@@ -12,7 +12,7 @@ from .. import _kernel
 from ..batches import NESTED, Batch, Slot
 from ..column_checks import is_struct
 from ..dtypes import dtype_of
-from ..errors import SourceError
+from ..errors import GpuStructError, SourceError
 from ..libraries import Shelf, arrow, library, read_column, read_frame
 from ..libraries.arrays import structured
 from .naming import from_shelf
@@ -54,6 +54,15 @@ def mapping(source: Any, where: str) -> Shelf:
 
 def shelf_of(cls: Any, source: Any, where: str) -> Shelf | None:
     """The source's columns by name, or None where it is an iterable of records; SourceError for what is neither."""
+    try:
+        return _shelf_of(cls, source, where)
+    except (GpuStructError, MemoryError):
+        raise
+    except Exception as error:  # Whatever a library raises, for a file that was closed meanwhile, say.
+        return _refuse(where, source, error)
+
+
+def _shelf_of(cls: Any, source: Any, where: str) -> Shelf | None:
     _refuse_lazy(where, source)
     shelf = read_frame(source, where)
     if shelf is not None:
@@ -94,8 +103,6 @@ def _capsule(source: Any, where: str) -> Shelf:
     except ImportError:
         kind, way_out = type(source).__name__, "install pyarrow, which reads Arrow's C interface"
         raise SourceError.of("source-kind", current=kind, type=where, way_out=way_out) from None
-    except (TypeError, ValueError, NotImplementedError):
-        return _refuse(where, source)
 
 
 def _array(source: Any, where: str) -> Shelf | None:
@@ -179,8 +186,10 @@ def _attributes(source: Any, where: str) -> Shelf | None:
     return Shelf(names, get, where)
 
 
-def _refuse(where: str, source: Any) -> Any:
+def _refuse(where: str, source: Any, error: Exception | None = None) -> Any:
     kind = type(source).__name__
+    if error is not None and str(error):
+        kind += f": {str(error).splitlines()[0]}"
     way_out = "pass a mapping, a frame, a structured array, or a list of dicts, tuples or objects"
     if isinstance(source, np.ndarray):
         kind, way_out = f"an array of {source.dtype} {source.shape}", "name its columns: {'x': array[:, 0], ...}"
