@@ -17,6 +17,9 @@ SOURCE = Path(__file__).parent.parent / "src" / "gpustruct"
 ROOMS: list[set[str]] = [
     {"errors", "names", "table"},
     {"layout"},
+    {"_kernel"},
+    {"_batches"},
+    {"_binding"},
     {"column_checks"},
     {"libraries"},
     {"batches"},
@@ -26,7 +29,6 @@ ROOMS: list[set[str]] = [
     {"wgsl"},
     {"threads", "columns", "dtypes"},
     {"plan"},
-    {"_kernel"},
     {"sources"},
     {"packing"},
     {"unpacking"},

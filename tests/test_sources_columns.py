@@ -317,10 +317,10 @@ def test_live_columns_pack_again() -> None:
     table = {"position": np.zeros((N, 3), np.float32), "life": np.zeros(N, np.float32), "id": np.zeros(N, np.uint32)}
     made = batch(Particle, table)
     out = pack(made)
-    bound = made.__bound__
+    bound = made.__run__
     table["life"][:] = 2
     assert pack(made, out=out) is out
-    assert made.__bound__ is bound
+    assert made.__run__ is bound
     assert out.tobytes() == reference.pack(made)
 
 

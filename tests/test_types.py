@@ -354,7 +354,16 @@ def test_fields_pickle(protocol: int) -> None:
 
 
 def test_a_finished_type_keeps_what_it_has() -> None:
-    for name in ("__layout__", "__members__", "__columns__", "__shape__", "__bound__", "__orig_bases__", "radius", "x"):
+    for name in (
+        "__layout__",
+        "__members__",
+        "__columns__",
+        "__shape__",
+        "__pack_plan__",
+        "__orig_bases__",
+        "radius",
+        "x",
+    ):
         with pytest.raises(AttributeError, match="Light is a finished type"):
             setattr(Light, name, 3)
     with pytest.raises(AttributeError, match="vec3f is a finished type"):
@@ -365,7 +374,7 @@ def test_a_finished_type_keeps_what_it_has() -> None:
 
 def test_a_batch_keeps_what_it_has() -> None:
     batch = Light(color=np.ones((2, 4)), radius=[1, 2])
-    for name in ("__columns__", "__shape__", "__bound__", "__drained__", "radius", "unknown"):
+    for name in ("__columns__", "__shape__", "__pack_plan__", "__unpack_plan__", "radius", "unknown"):
         with pytest.raises(AttributeError):
             setattr(batch, name, 3)
         with pytest.raises(AttributeError):

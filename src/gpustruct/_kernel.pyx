@@ -1,66 +1,25 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, embedsignature=True
 """Runs a plan, forward (scatter) and back (gather), without the GIL. The contract is csrc/scatter.h."""
 
+cimport cython
 from cpython.buffer cimport (
-    PyBUF_CONTIG, PyBUF_FORMAT, PyBUF_SIMPLE, PyBUF_STRIDES, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer,
+    PyBUF_SIMPLE, PyBUF_STRIDES, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer,
 )
 from libc.stdint cimport int32_t, int64_t, intptr_t, uintptr_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 
-cdef extern from "scatter.h" nogil:
-    # Cython checks the numpy twin of this struct, field by field, when a plan is bound.
-    ctypedef struct scatter_step:
-        int32_t kind
-        int32_t count
-        int32_t column[4]
-        int64_t offset[4]
-        int64_t at
-        int64_t step
-        int32_t from_type
-        int32_t to_type
-        int32_t swap
-        int32_t rows
-        int32_t cols
-        int32_t loop_first
-        int32_t loop_count
-        int32_t leaf
-    ctypedef struct scatter_loop:
-        int64_t count, column_step, record_step
-    ctypedef struct scatter_plan:
-        const scatter_step *steps
-        const scatter_loop *loops
-        char **bases
-        const int64_t *strides
-        const int64_t *shape
-        const int64_t *temps
-        int32_t step_count, columns, ndim, temp_count
-        int64_t size
-    ctypedef struct scatter_status:
-        int64_t record
-        int32_t leaf
-    ctypedef ptrdiff_t (*scatter_convert)(void *to, const void *from_, ptrdiff_t n)
-    ctypedef struct scatter_isa:
-        const char *name
-        scatter_convert (*convert)(int from_type, int to_type)
-    const scatter_isa *scatter_isa_at(int index)
-    int64_t scatter_block(const scatter_plan *plan, int64_t stride)
-    int64_t scatter_scratch(const scatter_plan *plan, int64_t stride)
-    int64_t gather_scratch(const scatter_plan *plan, int64_t stride)
-    scatter_status scatter_run(const scatter_isa *isa, const scatter_plan *plan, char *to, int64_t stride,
-                               int64_t start, int64_t stop, int mode, char *scratch)
-    scatter_status gather_run(const scatter_isa *isa, const scatter_plan *plan, const char *from_, int64_t stride,
-                              int64_t start, int64_t stop, int mode, char *scratch)
-
 PLAIN, STREAM, CHECK = 0, 1, 2
 OVERLAP = -2
 
-cdef const scatter_isa *chosen = scatter_isa_at(0)
+chosen = scatter_isa_at(0)
 cdef enum:
     PLAIN_MODE = 0
     LINE = 64
     STACK_SCRATCH = 16384
+    # A microsecond's work: letting the GIL go and taking it again costs a tenth of that.
+    KEEP_GIL_BYTES = 16384
 
 
 def isas():
@@ -131,44 +90,28 @@ cdef void extent(Py_buffer *view, uintptr_t *low_high) noexcept:
     low_high[1] += view.itemsize
 
 
-cdef class Run:
-    """A plan bound to columns: everything that packing or unpacking them again needs.
-
-    Keeps references to the arrays, whose memory it reads or writes; `records` and `size` count records
-    and bytes of one record.
-    """
-
-    cdef scatter_plan plan
-    cdef void *memory
-    cdef uintptr_t *extents
-    cdef int reach
-    cdef object arrays
-    cdef readonly int64_t records
-    cdef readonly int64_t size
+cdef class Plan:
+    """The steps that pack or unpack records of one kind, in memory of their own; any number of runs share it."""
 
     def __cinit__(self):
         self.memory = NULL
-        self.extents = NULL
+        self.kind = b""
 
-    def __init__(self, const scatter_step[::1] steps, const int64_t[:, ::1] loops, list arrays, tuple views,
-                 const int64_t[:, ::1] strides, const int64_t[::1] shape, const int64_t[::1] temps, int64_t size,
-                 bint writable):
-        cdef int columns = len(arrays), ndim = shape.shape[0], k
+    def __init__(self, const scatter_step[::1] steps, const int64_t[:, ::1] loops, const int64_t[::1] temps,
+                 int64_t size):
         cdef size_t step_bytes = steps.shape[0] * sizeof(scatter_step)
         cdef size_t loop_bytes = loops.shape[0] * sizeof(scatter_loop)
-        cdef size_t base_bytes = columns * sizeof(char *), stride_bytes = columns * ndim * sizeof(int64_t)
-        cdef size_t shape_bytes = ndim * sizeof(int64_t), temp_bytes = temps.shape[0] * sizeof(int64_t)
-        cdef Py_buffer view
+        cdef size_t temp_bytes = temps.shape[0] * sizeof(int64_t)
         cdef char *at
         if self.memory != NULL:
-            raise ValueError("a Run is bound once")
-        if strides.shape[0] != columns or (columns and strides.shape[1] != ndim) or loops.shape[1] != 3 or ndim < 1:
-            raise ValueError("strides must have a row for each column and an entry for each dimension")
-        self.memory = malloc(step_bytes + loop_bytes + base_bytes + stride_bytes + shape_bytes + temp_bytes + 8)
-        self.extents = <uintptr_t *>malloc(2 * len(views) * sizeof(uintptr_t) + 8)
-        if self.memory == NULL or self.extents == NULL:
+            raise ValueError("a Plan is made once")
+        if loops.shape[1] != 3:
+            raise ValueError("a loop has a count and two steps")
+        self.memory = malloc(step_bytes + loop_bytes + temp_bytes + 8)
+        if self.memory == NULL:
             raise MemoryError
         at = <char *>self.memory
+        memset(&self.plan, 0, sizeof(scatter_plan))
         self.plan.steps = <const scatter_step *>at
         if step_bytes:
             memcpy(at, &steps[0], step_bytes)
@@ -177,7 +120,38 @@ cdef class Run:
         if loop_bytes:
             memcpy(at, &loops[0, 0], loop_bytes)
         at += loop_bytes
-        self.plan.bases = <char **>at
+        self.plan.temps = <const int64_t *>at
+        if temp_bytes:
+            memcpy(at, &temps[0], temp_bytes)
+        self.plan.step_count, self.plan.temp_count, self.plan.size = steps.shape[0], temps.shape[0], size
+
+    def __dealloc__(self):
+        free(self.memory)
+
+
+# It keeps arrays and a plan, none of which leads back here.
+@cython.no_gc
+cdef class Run:
+    """A plan bound to columns: everything that packing or unpacking them again needs.
+
+    Keeps references to the arrays, whose memory it reads or writes; `records` and `size` count records
+    and bytes of one record.
+    """
+
+    def __cinit__(self):
+        self.memory = NULL
+        self.records = self.size = 0
+        memset(&self.plan, 0, sizeof(scatter_plan))
+
+    def __init__(self, Plan plan not None, list arrays, tuple views, const int64_t[:, ::1] strides,
+                 const int64_t[::1] shape, bint writable):
+        cdef int columns = len(arrays), ndim = shape.shape[0], k
+        cdef Py_buffer view
+        if self.memory != NULL:
+            raise ValueError("a Run is bound once")
+        if strides.shape[0] != columns or (columns and strides.shape[1] != ndim) or ndim < 1:
+            raise ValueError("strides must have a row for each column and an entry for each dimension")
+        bind_run(self, plan, columns, len(views), ndim, &shape[0], (arrays, views))
         for k in range(columns):
             PyObject_GetBuffer(arrays[k], &view, PyBUF_STRIDES)
             self.plan.bases[k] = <char *>view.buf
@@ -187,31 +161,16 @@ cdef class Run:
             PyObject_GetBuffer(views[k], &view, PyBUF_STRIDES | (PyBUF_WRITABLE if writable else 0))
             extent(&view, &self.extents[2 * k])
             PyBuffer_Release(&view)
-        self.reach = len(views)
-        at += base_bytes
-        self.plan.strides = <const int64_t *>at
-        if stride_bytes:
-            memcpy(at, &strides[0, 0], stride_bytes)
-        at += stride_bytes
-        self.plan.shape = <const int64_t *>at
-        memcpy(at, &shape[0], shape_bytes)
-        at += shape_bytes
-        self.plan.temps = <const int64_t *>at
-        if temp_bytes:
-            memcpy(at, &temps[0], temp_bytes)
-        self.plan.step_count = steps.shape[0]
-        self.plan.columns = columns
-        self.plan.ndim = ndim
-        self.plan.temp_count = temps.shape[0]
-        self.plan.size = self.size = size
-        self.records = 1
-        for k in range(ndim):
-            self.records *= shape[k]
-        self.arrays = arrays, views
+        if columns:
+            memcpy(self.strides, &strides[0, 0], columns * ndim * sizeof(int64_t))
 
     def __dealloc__(self):
         free(self.memory)
-        free(self.extents)
+
+    @property
+    def streams(self):
+        """How many columns of memory the run walks: members of one structured array share one."""
+        return self.plan.columns
 
     cdef bint touches(self, const char *memory, int64_t length) noexcept:
         cdef int k
@@ -246,27 +205,16 @@ cdef class Run:
             return status.record, status.leaf
         return self.run_over(out, PyBUF_SIMPLE | PyBUF_WRITABLE, offset, stride, start, stop, mode, True, workers)
 
-    def scatter_all(self, out, int64_t stride):
-        """Pack all records from the first byte of `out` on, plainly; whether that was done.
-
-        The short way for what is small and as it should be: `out` is writable bytes in one row, with room for
-        the records and over none of their columns. False for anything else, and for a value that does not
-        fit: the long way finds out, and says, what it is.
-        """
-        cdef Py_buffer view
+    cdef bint scatter_plainly(self, char *to, int64_t stride, int64_t room) noexcept:
+        """Pack all records to an address with room for so many bytes; whether that was possible and done."""
         cdef scatter_status status
-        cdef bint possible
-        status.record = 0
-        try:
-            PyObject_GetBuffer(out, &view, PyBUF_CONTIG | PyBUF_FORMAT)
-        except (BufferError, TypeError, ValueError):
+        if stride < self.size or room < stride * self.records or self.touches(to, stride * self.records):
             return False
-        possible = view.ndim == 1 and view.format != NULL and view.format[0] == c"B" and view.format[1] == 0
-        possible = possible and stride >= self.size and view.len >= stride * self.records
-        if possible and not self.touches(<char *>view.buf, stride * self.records):
+        if stride * self.records <= KEEP_GIL_BYTES:
+            status = run_records(&self.plan, to, stride, 0, self.records, PLAIN_MODE, True)
+        else:
             with nogil:
-                status = run_records(&self.plan, <char *>view.buf, stride, 0, self.records, PLAIN_MODE, True)
-        PyBuffer_Release(&view)
+                status = run_records(&self.plan, to, stride, 0, self.records, PLAIN_MODE, True)
         return status.record == -1
 
     def gather(self, data, int64_t offset, int64_t stride, int64_t start, int64_t stop, int mode=0, int workers=1):
@@ -303,6 +251,33 @@ cdef class Run:
                 f"{count} records of {self.size} bytes, {stride} apart from {offset}, must lie in {length} bytes"
             )
         return 0
+
+
+cdef int bind_run(Run run, Plan plan, int columns, int views, int ndim, const int64_t *shape, object keep) except -1:
+    """Give a run its plan and its memory; addresses, strides and extents are the caller's to fill."""
+    cdef char *at
+    cdef int k
+    run.memory = malloc(columns * sizeof(char *) + (columns + 1) * ndim * sizeof(int64_t)
+                        + 2 * views * sizeof(uintptr_t) + 8)
+    if run.memory == NULL:
+        raise MemoryError
+    at = <char *>run.memory
+    run.plan = plan.plan
+    run.plan.bases = <char **>at
+    at += columns * sizeof(char *)
+    run.plan.strides = run.strides = <int64_t *>at
+    at += columns * ndim * sizeof(int64_t)
+    run.plan.shape = <int64_t *>at
+    memcpy(at, shape, ndim * sizeof(int64_t))
+    run.extents = <uintptr_t *>(at + ndim * sizeof(int64_t))
+    run.reach = views
+    run.plan.columns, run.plan.ndim = columns, ndim
+    run.size = plan.plan.size
+    run.records = 1
+    for k in range(ndim):
+        run.records *= shape[k]
+    run.shared, run.keep = plan, keep
+    return 0
 
 
 def zero(out, int64_t offset, int64_t stride, int64_t size, int64_t count):

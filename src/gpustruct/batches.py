@@ -13,6 +13,9 @@ from typing import Any, NoReturn, cast
 
 import numpy as np
 
+from ._batches import BatchBase, MemberTable, fill, make
+from ._batches import set_pack_plan as set_pack_plan
+from ._batches import set_unpack_plan as set_unpack_plan
 from .column_checks import INTEGER_RANGE as INTEGER_RANGE
 from .column_checks import Parts, Shape, Slot, check_numbers
 from .errors import SourceError
@@ -24,17 +27,24 @@ from .libraries.arrays import describe
 NESTED: list[Callable[[Slot, Any, str], Any]] = []
 
 
-class Batch:
+# The numbers of numpy's types whose values a scalar takes: integers and bool, or all real numbers.
+_INTEGERS = tuple(np.dtype(char).num for char in "?bBhHiIlLqQ")
+_REALS = _INTEGERS + tuple(np.dtype(char).num for char in "efd")
+ACCEPTED = {"i32": _INTEGERS, "u32": _INTEGERS, "f32": _REALS, "f16": _REALS}
+
+# What every instance keeps; `_batches.BatchBase` has them.
+KEPT = ("__columns__", "__shape__", "__run__", "__pack_plan__", "__unpack_plan__")
+
+
+class Batch(BatchBase):
     """Columns of one type. See `Struct` for the public side."""
 
-    __slots__ = ("__bound__", "__columns__", "__drained__", "__shape__", "__weakref__")
+    __slots__ = ()
     __layout__: Layout
     __members__: dict[str, Slot]
 
-    __columns__: tuple[Any, ...]
-    __shape__: Shape
-
-    def __init__(self, *values: Any, **columns: Any) -> None:
+    def __hold__(self, values: tuple[Any, ...], columns: dict[str, Any]) -> None:
+        """Take columns that are not all plain arrays of one shape, or say what is wrong with them."""
         cls = type(self)
         slots: dict[str, Slot] | None = getattr(cls, "__members__", None)
         if slots is None:
@@ -59,7 +69,28 @@ class Batch:
             _refuse_names(cls, columns)
         held = [hold(slot, columns[name], f"{cls.__name__}.{name}".rstrip(".")) for name, slot in slots.items()]
         shapes = [lead(slot, column) for slot, column in zip(slots.values(), held, strict=True)]
-        _fill(self, tuple(held), _common_shape(cls, slots, shapes))
+        fill(self, tuple(held), _common_shape(cls, slots, shapes))
+
+    @classmethod
+    def __convert__(cls, slot: Slot, column: Any) -> Any:
+        return hold(slot, column, f"{cls.__name__}.{slot.name}".rstrip("."))
+
+    @classmethod
+    def __make_table__(cls) -> MemberTable | None:
+        """What the compiled constructor checks columns by; None for types whose batches it does not make."""
+        slots: dict[str, Slot] | None = getattr(cls, "__members__", None)
+        if slots is None or any(slot.runtime for slot in slots.values()):
+            return None
+        rows: list[Any] = []
+        for name, slot in slots.items():
+            layout: Layout = slot.core.__layout__
+            if layout.kind == "struct":
+                rows.append((name, slot.core, (), slot.dims))
+            else:
+                rows.append((name, None, ACCEPTED[layout.scalar], slot.inner))
+        table = MemberTable(cls, tuple(slots.values()), tuple(rows), cls.__layout__.record_stride)
+        type.__setattr__(cls, "__table__", table)
+        return table
 
     def __len__(self) -> int:
         shape = self.__shape__
@@ -81,7 +112,7 @@ class Batch:
             spread(slot, column, shape)[(*entries, ...)] for slot, column in zip(slots, self.__columns__, strict=True)
         )
         probe = np.empty(shape, np.bool_) if not shape else np.broadcast_to(np.False_, shape)
-        return _make(type(self), columns, np.shape(probe[entries]))
+        return make(type(self), columns, np.shape(probe[entries]))
 
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))
@@ -98,7 +129,7 @@ class Batch:
         return f"{cls.__name__}({', '.join(parts)})"
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in Batch.__slots__:
+        if name in KEPT:
             raise AttributeError(f"{type(self).__name__} keeps its {name}; make a new batch")
         object.__setattr__(self, name, value)
 
@@ -106,7 +137,7 @@ class Batch:
         raise AttributeError(f"{type(self).__name__} keeps its {name}; make a new batch")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _make, (type(self), self.__columns__, self.__shape__)
+        return make, (type(self), self.__columns__, self.__shape__)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         slots = type(self).__members__
@@ -117,23 +148,9 @@ class Batch:
         return np.array(array, dtype=dtype, copy=copy) if dtype is not None or copy else array
 
 
-def _make(cls: type[Batch], columns: tuple[Any, ...], shape: Shape) -> Batch:
-    batch = cls.__new__(cls)
-    _fill(batch, columns, shape)
-    return batch
-
-
 def from_columns(cls: type[Any], columns: tuple[Any, ...], shape: Shape) -> Any:
     """A batch of columns that are known to fit: no checks, no conversions."""
-    return _make(cls, columns, shape)
-
-
-def _fill(batch: Batch, columns: tuple[Any, ...], shape: Shape) -> None:
-    setter = object.__setattr__
-    setter(batch, "__columns__", columns)
-    setter(batch, "__shape__", shape)
-    setter(batch, "__bound__", None)
-    setter(batch, "__drained__", None)
+    return make(cls, columns, shape)
 
 
 def _refuse_names(cls: type[Batch], columns: Mapping[str, Any]) -> NoReturn:
@@ -192,7 +209,7 @@ def whole(slot: Slot, column: Any, shape: Shape) -> Any:
 
 def broadcast(batch: Batch, shape: Shape) -> Batch:
     """The same columns under a larger batch shape; nothing is copied."""
-    return _make(type(batch), batch.__columns__, shape)
+    return make(type(batch), batch.__columns__, shape)
 
 
 def hold(slot: Slot, source: Any, where: str) -> Any:

@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Mapping
 from typing import Any
 
+from .batches import KEPT as INSTANCE_ATTRIBUTES
 from .batches import Batch, Slot
 from .errors import LayoutError
 from .layout import Layout
@@ -54,7 +55,7 @@ def remade(namespace: dict[str, Any]) -> Any:
 _remade_types: weakref.WeakSet[Any] = weakref.WeakSet()
 # What a type, and what its instances, keep as they were made.
 KEPT = frozenset(
-    ("__layout__", "__members__", "__element__", "__component__", "__orig_bases__", "__slots__", *Batch.__slots__)
+    ("__layout__", "__members__", "__element__", "__component__", "__orig_bases__", "__slots__", *INSTANCE_ATTRIBUTES)
 )
 
 
@@ -104,11 +105,12 @@ class TypeMeta(type):
         return cls.__name__
 
     @property
-    def __signature__(cls) -> inspect.Signature | None:
+    def __signature__(cls) -> inspect.Signature:
         """The constructor's parameters as editors and `help` show them: the members, by name."""
         slots = cls.__dict__.get("__members__")
         if slots is None:
-            return None
+            both = (("values", inspect.Parameter.VAR_POSITIONAL), ("columns", inspect.Parameter.VAR_KEYWORD))
+            return inspect.Signature([inspect.Parameter(name, kind) for name, kind in both])
         if "" in slots:
             return inspect.Signature([inspect.Parameter("column", inspect.Parameter.POSITIONAL_ONLY)])
         # WGSL allows names that Python has for itself; those are given as **{"lambda": column}.

@@ -10,16 +10,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _kernel, threads
+from . import _binding, _kernel, threads
 from . import layout as layouts
-from .batches import INTEGER_RANGE, Batch
-from .columns import Columns, collect, collect_tail
+from .batches import INTEGER_RANGE, Batch, set_pack_plan
+from .columns import Columns, Source, collect, collect_tail
 from .errors import SourceError
 from .layout import Layout, Leaf
 from .plan import lower
 
 # Where a block of packed bytes outgrows the caches, streaming past them wins (docs/performance.md).
 STREAM_BYTES = 4 << 20
+# Below, one thread packs with plain stores.
+SMALL_BYTES = min(STREAM_BYTES, threads.SPLIT_BYTES)
 
 LARGEST = {"f32": 3.4028234663852886e38, "f16": 65504.0}
 
@@ -30,7 +32,7 @@ class Part(NamedTuple):
     run: Any
     base: int
     stride: int
-    columns: Columns
+    columns: Columns | None  # None where they were bound without Python's description of them; see `columns_of`.
     streamable: bool
 
 
@@ -41,7 +43,6 @@ class Bound(NamedTuple):
     size: int
     align: int
     count: int  # pyright: ignore[reportIncompatibleMethodOverride]
-    whole: Any = None  # The one part's run, where one plain run over all records is what packing takes.
 
 
 def bind(batch: Batch, *, forward: bool = True) -> Bound:
@@ -56,25 +57,43 @@ def bind(batch: Batch, *, forward: bool = True) -> Bound:
         total = layout.header + layout.stride * columns.shape[0]
         return Bound(tuple(parts), total, layout.align, columns.shape[0])
     stride = layout.record_stride
-    columns = collect(batch)
-    parts.append(_part(columns, stride, 0, stride, forward))
-    records = parts[0].run.records
-    whole = parts[0].run if stride * records < min(STREAM_BYTES, threads.SPLIT_BYTES) else None
-    return Bound(tuple(parts), stride * records, layout.align, records, whole)
+    run = _binding.bind(batch, _new_plan) if forward else None
+    part = _part(collect(batch), stride, 0, stride, forward) if run is None else Part(run, 0, stride, None, True)
+    return Bound((part,), stride * part.run.records, layout.align, part.run.records)
 
 
 def _part(columns: Columns, size: int, base: int, stride: int, forward: bool) -> Part:
-    steps, loops, temps = lower(columns.leaves, columns.sources, size, forward)
-    shape, strides = columns.run_shape, columns.strides
-    run = _kernel.Run(steps, loops, columns.arrays, columns.views, strides, shape, temps, size, not forward)
+    plan = _plan(columns.leaves, columns.sources, size, forward)
+    run = _kernel.Run(plan, columns.arrays, columns.views, columns.strides, columns.run_shape, not forward)
     return Part(run, base, stride, columns, size == stride)
+
+
+def _new_plan(cls: type[Batch], sources: list[Any]) -> _kernel.Plan:
+    """The plan for columns of a kind that the type has not been packed from before."""
+    layout: Layout = cls.__layout__
+    described = tuple(Source(*source) for source in sources)
+    return _plan(tuple(layouts.leaves(layout)), described, layout.record_stride, True)
+
+
+_pack_small = _binding.pack_small
+# The small integers are one object each; False and 0.0 are none of them.
+ZERO = 0
+
+
+def _plan(leaves: tuple[Leaf, ...], sources: tuple[Source, ...], size: int, forward: bool) -> _kernel.Plan:
+    return _kernel.Plan(*lower(leaves, sources, size, forward), size)
+
+
+def columns_of(batch: Batch, part: Part) -> Columns:
+    """The columns of a part in Python's terms: made at once, or now that they are asked for."""
+    return collect(batch) if part.columns is None else part.columns
 
 
 def bound_of(batch: Any, function: str = "pack") -> Bound:
     """The batch's plans, made on first use; SourceError for what is no batch."""
     bound: Any
     try:
-        bound = batch.__bound__
+        bound = batch.__pack_plan__
     except AttributeError:
         bound = None
     # A type has the attribute too: the slot itself.
@@ -82,7 +101,7 @@ def bound_of(batch: Any, function: str = "pack") -> Bound:
         if not isinstance(batch, Batch):
             raise SourceError.of("batch-type", function=function, current=type(batch).__name__)
         bound = bind(batch)
-        object.__setattr__(batch, "__bound__", bound)
+        set_pack_plan(batch, bound)
     return bound
 
 
@@ -110,11 +129,11 @@ def pack(
     >>> data.nbytes, data.view(np.float32)[[3, 7]]
     (32, array([1., 2.], dtype=float32))
     """
+    if stride is None and threads is None and offset is ZERO:
+        packed = _pack_small(batch, out, SMALL_BYTES, _new_plan)
+        if packed is not None:
+            return packed
     bound = bound_of(batch)
-    if bound.whole is not None and out.__class__ is np.ndarray and stride is None and offset.__class__ is int:
-        alone = threads is None or (threads.__class__ is int and threads == 1)
-        if alone and offset == 0 and bound.whole.scatter_all(out, bound.parts[0].stride):
-            return out
     if stride is not None:
         bound = _restrided(bound, batch, stride)
     if offset.__class__ is not int or offset:
@@ -190,9 +209,9 @@ def _zero_all(bound: Bound, data: Any, offset: int) -> None:
 
 def fault(batch: Batch, part: Part, record: int, leaf: int) -> Exception:
     """The SourceError of a value that the kernel refused: which field, which index, which value."""
-    columns = part.columns
     if leaf < 0:
         return MemoryError("no memory for the kernel's scratch space")
+    columns = columns_of(batch, part)
     place, view = columns.leaves[leaf], columns.views[leaf]
     target = columns.shape + tuple(count for count, _ in place.axes)
     at = np.unravel_index(record, columns.shape) if columns.shape else ()

@@ -9,10 +9,11 @@ import numpy as np
 
 from . import _kernel, threads
 from . import layout as layouts
-from .batches import INTEGER_RANGE, Batch, Slot, from_columns
+from .batches import INTEGER_RANGE, Batch, Slot, from_columns, set_unpack_plan
+from .columns import Columns
 from .errors import SourceError
 from .layout import Layout
-from .packing import STREAM_BYTES, Bound, Part, bind, byte_view, check_stride, whole_bytes
+from .packing import STREAM_BYTES, Bound, Part, bind, byte_view, check_stride, columns_of, whole_bytes
 
 T = TypeVar("T", bound=Batch)
 
@@ -144,7 +145,7 @@ def _gather(cls: Any, data: np.ndarray, offset: int, step: int, records: int, ou
         workers = threads.choose(run.records, stride, None)
         record, leaf = run.gather(data, base, stride, 0, run.records, mode, workers)
         if record >= 0:
-            raise gather_fault(cls, part, record, leaf)
+            raise gather_fault(cls, columns_of(out, part), record, leaf)
     return out
 
 
@@ -153,7 +154,7 @@ def drained_of(cls: Any, out: Any) -> Bound:
     if type(out) is not cls:
         way_out = f"make one: {cls.__name__}(...) over np.empty arrays"
         raise SourceError.of("out-columns", type=cls.__name__, current=type(out).__name__, way_out=way_out)
-    bound = out.__drained__
+    bound = out.__unpack_plan__
     if bound is None:
         try:
             bound = bind(out, forward=False)
@@ -162,16 +163,16 @@ def drained_of(cls: Any, out: Any) -> Bound:
             facts = {"current": "a read-only column", "way_out": way_out}
             raise SourceError.of("out-columns", type=cls.__name__, **facts) from None
         for part in bound.parts:
-            _check_gather(cls, part)
-        _check_apart(cls, bound)
-        object.__setattr__(out, "__drained__", bound)
+            _check_gather(cls, columns_of(out, part))
+        _check_apart(cls, out, bound)
+        set_unpack_plan(out, bound)
     return bound
 
 
-def _check_gather(cls: Any, part: Part) -> None:
-    for leaf, view in zip(part.columns.leaves, part.columns.views, strict=True):
+def _check_gather(cls: Any, columns: Columns) -> None:
+    for leaf, view in zip(columns.leaves, columns.views, strict=True):
         where = ".".join((cls.__name__, *leaf.path))
-        target = part.columns.shape + tuple(count for count, _ in leaf.axes)
+        target = columns.shape + tuple(count for count, _ in leaf.axes)
         if view.shape != target or _laps_itself(view):
             current, way_out = f"{where} of shape {view.shape}", f"give {where} an array of its own of shape {target}"
             raise SourceError.of("out-columns", type=cls.__name__, current=current, way_out=way_out)
@@ -193,12 +194,12 @@ def _laps_itself(view: np.ndarray) -> bool:
     return False
 
 
-def _check_apart(cls: Any, bound: Bound) -> None:
+def _check_apart(cls: Any, out: Any, bound: Bound) -> None:
     """SourceError if two columns share bytes: what one receives the other would lose."""
     named = [
         (".".join((cls.__name__, *leaf.path)), view)
-        for part in bound.parts
-        for leaf, view in zip(part.columns.leaves, part.columns.views, strict=True)
+        for columns in (columns_of(out, part) for part in bound.parts)
+        for leaf, view in zip(columns.leaves, columns.views, strict=True)
         if view.size
     ]
     spans = sorted((*np.lib.array_utils.byte_bounds(view), k) for k, (_, view) in enumerate(named))
@@ -212,10 +213,10 @@ def _check_apart(cls: Any, bound: Bound) -> None:
         open_until.append((high, k))
 
 
-def gather_fault(cls: Any, part: Part, record: int, leaf: int) -> Exception:
+def gather_fault(cls: Any, columns: Columns, record: int, leaf: int) -> Exception:
     if leaf < 0:
         return MemoryError("no memory for the kernel's scratch space")
-    place, view = part.columns.leaves[leaf], part.columns.views[leaf]
+    place, view = columns.leaves[leaf], columns.views[leaf]
     where = ".".join((cls.__name__, *place.path)) + f"[{record}]"
     suggestion = "np.int64" if place.scalar in INTEGER_RANGE else "np.float32"
     return SourceError.of("out-dtype", type=place.scalar, dtype=view.dtype.name, where=where, suggestion=suggestion)

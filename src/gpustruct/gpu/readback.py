@@ -14,7 +14,7 @@ from .. import _kernel, threads
 from ..batches import Batch, from_columns
 from ..errors import SourceError
 from ..layout import Layout, round_up
-from ..packing import STREAM_BYTES
+from ..packing import STREAM_BYTES, columns_of
 from ..types import layout_of
 from ..unpacking import DTYPES, drained_of, gather_fault
 from . import devices
@@ -116,7 +116,7 @@ def _gather(piece: Piece, memory: Any, out: Batch, workers: int) -> None:
 
     record, leaf = run.gather(memory, piece.at, stride, piece.start, piece.stop, mode, workers)
     if record >= 0:
-        raise gather_fault(type(out), piece.part, record, leaf)
+        raise gather_fault(type(out), columns_of(out, piece.part), record, leaf)
 
 
 class PendingRead:

@@ -7,26 +7,26 @@ from typing import Any
 
 import numpy as np
 
-from ..packing import Part
+from ..columns import Columns
 
 # Smaller batches stay where they are: they may be wanted again.
 LARGE_BYTES = 64 << 20
 SHARED_MODES = ("r", "r+", "w+")
 
 
-def file_columns(part: Part) -> list[tuple[np.ndarray, Any]]:
-    """The part's columns that are maps of files, with their maps; none where that cannot be told."""
-    if not hasattr(mmap, "MADV_DONTNEED") or len(part.columns.shape) != 1:
+def file_columns(columns: Columns) -> list[tuple[np.ndarray, Any]]:
+    """The columns that are maps of files, with their maps; none where that cannot be told."""
+    if not hasattr(mmap, "MADV_DONTNEED") or len(columns.shape) != 1:
         return []
     found: list[tuple[np.ndarray, Any]] = []
-    for view in part.columns.views:
+    for view in columns.views:
         base: Any = view
         shared = False
         while isinstance(base, np.ndarray):
             # A copy-on-write map would lose what was written to it.
             shared = shared or (isinstance(base, np.memmap) and base.mode in SHARED_MODES)
             base = base.base
-        if shared and isinstance(base, mmap.mmap) and view.ndim and view.shape[0] == part.columns.shape[0]:
+        if shared and isinstance(base, mmap.mmap) and view.ndim and view.shape[0] == columns.shape[0]:
             found.append((view, base))
     return found
 

@@ -12,9 +12,10 @@ import wgpu
 
 from .. import _kernel, threads
 from ..batches import Batch
+from ..columns import Columns
 from ..errors import BindingError
 from ..layout import round_up
-from ..packing import Part, bound_of, fault
+from ..packing import Part, bound_of, columns_of, fault
 from ..views import forget
 from . import devices, readback, streaming
 from .chunking import LINE, ChunkPlan, Piece, Span, chunk_plans, spans_of
@@ -263,13 +264,13 @@ class Uploader:
         workers = self._workers(total)
         # Nothing is submitted before every value is known to fit: where all of it fits into the ring it is
         # packed first, otherwise checked first.
-        doubtful = len(work) > 1 and any(may_fail(span.part) for span in spans)
+        doubtful = len(work) > 1 and any(may_fail(columns_of(batch, span.part)) for span in spans)
         held = len(work) if doubtful and len(work) <= self._ring.count else 1
         if doubtful and held == 1:
             self._check(batch, spans, workers)
         files: dict[int, Any] = {}
         if total >= streaming.LARGE_BYTES:
-            files = {id(span.part): streaming.file_columns(span.part) for span in spans}
+            files = {id(span.part): streaming.file_columns(columns_of(batch, span.part)) for span in spans}
         records, done = sum(span.stop - span.start for span in spans), 0
         waiting: deque[tuple[ChunkPlan, Chunk, _Packing]] = deque()
         try:
@@ -317,7 +318,7 @@ class Uploader:
 
     def _check(self, batch: Batch, spans: Sequence[Span], workers: int) -> None:
         for span in spans:
-            if not may_fail(span.part):
+            if not may_fail(columns_of(batch, span.part)):
                 continue
 
             run, step = span.part.run, span.part.stride
@@ -347,16 +348,16 @@ class Uploader:
                 view[at : at + 2] = word[half : half + 2]
 
 
-def may_fail(part: Part) -> bool:
-    """Whether any value of the part's columns could be out of range for its member.
+def may_fail(columns: Columns) -> bool:
+    """Whether any value of the columns could be out of range for its member.
 
     >>> from gpustruct import f32
-    >>> may_fail(bound_of(f32(np.zeros(3, np.float32))).parts[0]), may_fail(bound_of(f32(np.zeros(3))).parts[0])
+    >>> from gpustruct.columns import collect
+    >>> may_fail(collect(f32(np.zeros(3, np.float32)))), may_fail(collect(f32(np.zeros(3))))
     (False, True)
     """
     return any(
-        not _always_fits(view.dtype, leaf.scalar)
-        for leaf, view in zip(part.columns.leaves, part.columns.views, strict=True)
+        not _always_fits(view.dtype, leaf.scalar) for leaf, view in zip(columns.leaves, columns.views, strict=True)
     )
 
 

@@ -1,0 +1,40 @@
+"""What the other compiled modules use of a batch."""
+
+from numpy cimport npy_intp
+
+cdef enum:
+    # A type nests at most 15 deep, and ends in a matrix or a vector.
+    MOST_INNER = 17
+    MOST_LEADING = 8
+
+
+cdef struct Member:
+    bint is_struct
+    int ndim
+    npy_intp shape[MOST_INNER]
+    unsigned long long accepted
+
+
+cdef class MemberTable:
+    cdef object cls
+    cdef tuple slots, names, classes
+    cdef int count
+    cdef Py_ssize_t stride
+    cdef Member *members
+    cdef dict plans
+    # The plan that was used last, of the class in _kernel.pxd.
+    cdef object last
+
+
+cdef class BatchBase:
+    cdef object __weakref__
+    # The type's; None where its batches are made in Python.
+    cdef MemberTable table
+    cdef readonly tuple __columns__
+    cdef readonly tuple __shape__
+    cdef readonly object __run__
+    cdef readonly object __pack_plan__
+    cdef readonly object __unpack_plan__
+
+
+cdef MemberTable table_of(object cls)

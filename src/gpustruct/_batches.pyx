@@ -1,0 +1,221 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+"""The columns of a batch, held and checked in one pass over them: what every batch is made by.
+
+The usual column is an exact numpy array of a dtype and shape that fit. Anything else is handed to Python
+(`Batch.__hold__`), which converts it or says what is wrong.
+"""
+
+cimport cython
+cimport numpy as cnp
+from cpython.dict cimport PyDict_GetItem, PyDict_Size
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
+
+cnp.import_array()
+
+
+cdef extern from "numpy/arrayobject.h":
+    bint PyArray_CheckExact(object value)
+    object PyArray_View(cnp.ndarray array, PyObject *dtype, PyObject *kind)
+    object PyArray_GetField(cnp.ndarray array, cnp.dtype kind, int offset)
+
+
+cdef class MemberTable:
+    """What the columns of a type must be, member by member.
+
+    `members` has for each (name, class or None, accepted, shape): the class where the member is a struct, the
+    numbers of the numpy types that become the member's scalar, the dimensions after the batch's own. `slots` are
+    handed to Python with a column that is none of the usual. `stride` is the bytes from one record to the next.
+    """
+
+    def __cinit__(self):
+        self.members = NULL
+
+    def __init__(self, cls, tuple slots, tuple members, Py_ssize_t stride):
+        cdef int k, d
+        self.cls, self.slots, self.count, self.stride = cls, slots, len(members), stride
+        self.names = tuple(member[0] for member in members)
+        self.classes = tuple(member[1] for member in members)
+        self.plans, self.last = {}, None
+        self.members = <Member *>PyMem_Malloc((self.count + 1) * sizeof(Member))
+        if self.members == NULL:
+            raise MemoryError
+        for k, (_, kind, accepted, shape) in enumerate(members):
+            if len(shape) > MOST_INNER:
+                raise ValueError("a type nests at most 15 deep")
+            self.members[k].is_struct = kind is not None
+            self.members[k].ndim = len(shape)
+            self.members[k].accepted = 0
+            for number in accepted:
+                self.members[k].accepted |= (<unsigned long long>1) << <int>number
+            for d in range(len(shape)):
+                self.members[k].shape[d] = shape[d]
+
+    def __dealloc__(self):
+        PyMem_Free(self.members)
+
+    def __reduce__(self):
+        # cloudpickle copies all that a class has; the copy makes its own table when it is first used.
+        return _no_table, ()
+
+
+def _no_table():
+    return None
+
+
+cdef MemberTable table_of(object cls):
+    """The class's own table, made when it is first asked for; None where its batches are made in Python."""
+    cdef object table = getattr(cls, "__table__", None)
+    if table is not None and (<MemberTable>table).cls is cls:
+        return <MemberTable>table
+    return cls.__make_table__()
+
+
+# Its columns are arrays and batches that were there before it: no cycle leads back here.
+@cython.no_gc
+cdef class BatchBase:
+    """The columns of a batch by reference, its shape, and the plans that were bound to them."""
+
+    def __init__(self, *values, **columns):
+        cdef MemberTable table = table_of(type(self))
+        self.table = table
+        if table is None or not hold(self, table, values, columns):
+            self.__hold__(values, columns)
+
+
+cdef bint hold(BatchBase batch, MemberTable table, tuple values, dict columns) except -1:
+    """Take the columns if each is usual and all have one leading shape, or none; whether that was so."""
+    cdef int k, d, lead = 0, own
+    cdef bint led = False
+    cdef PyObject *value
+    cdef npy_intp shape[MOST_LEADING]
+    cdef cnp.ndarray array
+    cdef tuple held
+    cdef object column
+    cdef Member *member
+    cdef npy_intp *dims
+    cdef npy_intp nested[MOST_INNER + MOST_LEADING]
+    if table.count == 1 and PyTuple_GET_SIZE(values) == 1 and not columns:
+        if <PyObject *>(table.names[0]) is not <PyObject *>EMPTY:
+            return False
+        columns = {EMPTY: values[0]}
+    elif PyTuple_GET_SIZE(values) or PyDict_Size(columns) != table.count:
+        return False
+    held = PyTuple_New(table.count)
+    for k in range(table.count):
+        value = PyDict_GetItem(columns, table.names[k])
+        if value == NULL:
+            return False
+        column, member = <object>value, &table.members[k]
+        if not member.is_struct:
+            if not PyArray_CheckExact(column):
+                # A copy of what has no memory of its own, a view of what has: converted once.
+                column = table.cls.__convert__(table.slots[k], column)
+                if not PyArray_CheckExact(column):
+                    return False
+            array = column
+            own = cnp.PyArray_NDIM(array) - member.ndim
+            d = cnp.PyArray_TYPE(array)
+            if own < 0 or own > MOST_LEADING or d < 0 or d > 63 or not (member.accepted >> d) & 1:
+                return False
+            dims = cnp.PyArray_DIMS(array)
+            for d in range(member.ndim):
+                if dims[own + d] != member.shape[d]:
+                    return False
+            # Whoever gave it may give it another dtype or shape later: the batch keeps its own view.
+            column = PyArray_View(array, NULL, NULL)
+        else:
+            if type(column) is not <object>PyTuple_GET_ITEM(table.classes, k):
+                return False
+            own = <int>PyTuple_GET_SIZE((<BatchBase>column).__shape__)
+            if own > MOST_INNER + MOST_LEADING:
+                return False
+            for d in range(own):
+                nested[d] = (<BatchBase>column).__shape__[d]
+            own -= member.ndim
+            if own < 0 or own > MOST_LEADING:
+                return False
+            dims = nested
+            for d in range(member.ndim):
+                if dims[own + d] != member.shape[d]:
+                    return False
+        if own:
+            if not led:
+                led, lead = True, own
+                for d in range(own):
+                    shape[d] = dims[d]
+            else:
+                if own != lead:
+                    return False
+                for d in range(own):
+                    if shape[d] != dims[d]:
+                        return False
+        Py_INCREF(column)
+        PyTuple_SET_ITEM(held, k, column)
+    batch.__columns__ = held
+    if lead == 0:
+        batch.__shape__ = ()
+    elif lead == 1:
+        batch.__shape__ = (shape[0],)
+    else:
+        batch.__shape__ = tuple([shape[d] for d in range(lead)])
+    return True
+
+
+cdef str EMPTY = ""
+
+
+def make(cls, tuple columns, tuple shape):
+    """A batch of columns that are known to fit: no checks, no conversions."""
+    cdef BatchBase batch = cls.__new__(cls)
+    batch.table = table_of(cls)
+    batch.__columns__, batch.__shape__ = columns, shape
+    return batch
+
+
+def fill(BatchBase batch not None, tuple columns, tuple shape):
+    """Give a batch that is being made the columns and the shape that were found in Python."""
+    batch.__columns__, batch.__shape__ = columns, shape
+    batch.__run__ = batch.__pack_plan__ = batch.__unpack_plan__ = None
+
+
+def set_pack_plan(BatchBase batch not None, plan):
+    batch.__pack_plan__ = plan
+
+
+def set_unpack_plan(BatchBase batch not None, plan):
+    batch.__unpack_plan__ = plan
+
+
+def from_dict(cls, dict source):
+    """A batch of a mapping's columns where all of them are usual; None otherwise."""
+    cdef MemberTable table = table_of(cls)
+    cdef BatchBase batch
+    if table is None:
+        return None
+    batch = cls.__new__(cls)
+    batch.table = table
+    return batch if hold(batch, table, (), source) else None
+
+
+def from_structured(cls, cnp.ndarray source not None):
+    """A batch of views of the fields of a structured array that has just the type's; None otherwise."""
+    cdef MemberTable table = table_of(cls)
+    cdef BatchBase batch
+    cdef dict columns
+    cdef object fields = source.dtype.fields, kind
+    if table is None or fields is None or len(fields) != table.count:
+        return None
+    columns = {}
+    for name in table.names:
+        entry = fields.get(name)
+        if entry is None:
+            return None
+        kind = entry[0]
+        Py_INCREF(kind)
+        columns[name] = PyArray_GetField(source, kind, entry[1])
+    batch = cls.__new__(cls)
+    batch.table = table
+    return batch if hold(batch, table, (), columns) else None

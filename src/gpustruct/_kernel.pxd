@@ -1,0 +1,78 @@
+"""csrc/scatter.h for Cython, and what the other compiled modules use of this one."""
+
+from libc.stdint cimport int32_t, int64_t, uintptr_t
+
+
+cdef extern from "scatter.h" nogil:
+    # Cython checks the numpy twin of this struct, field by field, when a plan is bound.
+    ctypedef struct scatter_step:
+        int32_t kind
+        int32_t count
+        int32_t column[4]
+        int64_t offset[4]
+        int64_t at
+        int64_t step
+        int32_t from_type
+        int32_t to_type
+        int32_t swap
+        int32_t rows
+        int32_t cols
+        int32_t loop_first
+        int32_t loop_count
+        int32_t leaf
+    ctypedef struct scatter_loop:
+        int64_t count, column_step, record_step
+    ctypedef struct scatter_plan:
+        const scatter_step *steps
+        const scatter_loop *loops
+        char **bases
+        const int64_t *strides
+        const int64_t *shape
+        const int64_t *temps
+        int32_t step_count, columns, ndim, temp_count
+        int64_t size
+    ctypedef struct scatter_status:
+        int64_t record
+        int32_t leaf
+    ctypedef ptrdiff_t (*scatter_convert)(void *to, const void *from_, ptrdiff_t n)
+    ctypedef struct scatter_isa:
+        const char *name
+        scatter_convert (*convert)(int from_type, int to_type)
+    const scatter_isa *scatter_isa_at(int index)
+    int64_t scatter_block(const scatter_plan *plan, int64_t stride)
+    int64_t scatter_scratch(const scatter_plan *plan, int64_t stride)
+    int64_t gather_scratch(const scatter_plan *plan, int64_t stride)
+    scatter_status scatter_run(const scatter_isa *isa, const scatter_plan *plan, char *to, int64_t stride,
+                               int64_t start, int64_t stop, int mode, char *scratch)
+    scatter_status gather_run(const scatter_isa *isa, const scatter_plan *plan, const char *from_, int64_t stride,
+                              int64_t start, int64_t stop, int mode, char *scratch)
+
+
+# The instruction set in use. The C is linked into this module alone; others reach it through here.
+cdef const scatter_isa *chosen
+
+
+cdef class Plan:
+    cdef scatter_plan plan
+    cdef void *memory
+    cdef public bytes kind
+
+
+cdef class Run:
+    cdef scatter_plan plan
+    cdef void *memory
+    cdef int64_t *strides
+    cdef uintptr_t *extents
+    cdef int reach
+    cdef object shared, keep
+    cdef readonly int64_t records
+    cdef readonly int64_t size
+    cdef bint touches(self, const char *memory, int64_t length) noexcept
+    cdef bint scatter_plainly(self, char *to, int64_t stride, int64_t room) noexcept
+    cdef tuple run_over(self, records, int flags, int64_t offset, int64_t stride, int64_t start, int64_t stop, int mode,
+                        bint forward, int workers)
+    cdef int check_range(self, int64_t start, int64_t stop) except -1
+    cdef int check_bounds(self, int64_t length, int64_t offset, int64_t stride, int64_t count) except -1
+
+
+cdef int bind_run(Run run, Plan plan, int columns, int views, int ndim, const int64_t *shape, object keep) except -1

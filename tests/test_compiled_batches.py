@@ -1,0 +1,202 @@
+"""Batches made, bound and packed by the compiled way, beside the way in Python that takes what is unusual."""
+
+from __future__ import annotations
+
+import gc
+import os
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import reference
+from gpustruct import GpuStructError, Struct, array, f32, mat3x3f, pack, u32, vec3f, vec4f
+from gpustruct import layout as layouts
+from gpustruct.columns import collect
+from gpustruct.packing import Bound, _part, bind, pack_into
+from gpustruct.types import make_struct
+from strategies import random_batch, structs
+
+
+class Particle(Struct):
+    position: vec3f
+    life: f32
+    velocity: vec3f
+    id: u32
+    color: vec4f
+
+
+def particles(n: int, real: Any = np.float32, whole: Any = np.uint32) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(n)
+    return {
+        "position": rng.random((n, 3)).astype(real),
+        "life": rng.random(n).astype(real),
+        "velocity": rng.random((n, 3)).astype(real),
+        "id": rng.integers(0, 1000, n).astype(whole),
+        "color": rng.random((n, 4)).astype(real),
+    }
+
+
+def made_in_python(cls: Any, columns: dict[str, Any]) -> Any:
+    batch = cls.__new__(cls)
+    batch.__hold__((), columns)
+    return batch
+
+
+def packed_in_python(batch: Any) -> bytes:
+    layout = type(batch).__layout__
+    if layout.is_runtime_sized:
+        bound = bind(batch)
+    else:
+        stride = layout.record_stride
+        part = _part(collect(batch), stride, 0, stride, True)
+        bound = Bound((part,), stride * part.run.records, layout.align, part.run.records)
+    out = np.zeros(bound.size, np.uint8)
+    pack_into(bound, batch, out, 0, 1)
+    return out.tobytes()
+
+
+def outcome(make: Any) -> Any:
+    """What a function returns, or the error that it raises, as something to compare."""
+    try:
+        return make()
+    except GpuStructError as error:
+        return type(error).__name__, error.rule, str(error)
+
+
+def spoilt(columns: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """The same columns with something about one of them changed, usually for the worse."""
+    name = str(rng.choice(list(columns)))
+    column = columns[name]
+    way = int(rng.integers(0, 9))
+    if way == 0:
+        return {key: value for key, value in columns.items() if key != name}
+    if way == 1:
+        return {**columns, "unknown": np.zeros(3)}
+    if not isinstance(column, np.ndarray):
+        return {**columns, name: {"no": 1}} if way < 4 else columns
+    changed = {
+        2: lambda: column[..., None],
+        3: lambda: column.reshape(-1),
+        4: lambda: np.concatenate([column, column]) if column.ndim else column,
+        5: lambda: column.astype(complex),
+        6: lambda: column.tolist(),
+        7: lambda: np.full(column.shape, 2**40),
+        8: lambda: np.ma.masked_array(column),
+    }[way]()
+    return {**columns, name: changed}
+
+
+@given(structs(tail=False), st.integers(0, 2**32 - 1), st.sampled_from([(), (1,), (3,), (7,), (2, 3), (0,), (2, 1, 3)]))
+def test_both_ways_give_the_same_bytes_or_the_same_error(cls: Any, seed: int, shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(seed)
+    source = random_batch(cls, shape, rng)
+    columns: Any = dict(zip(cls.__members__, source.__columns__, strict=True))
+    if rng.random() < 0.4:
+        columns = spoilt(columns, rng)
+    compiled = outcome(lambda: pack(cls(**columns)).tobytes())
+    assert compiled == outcome(lambda: packed_in_python(made_in_python(cls, columns)))
+    if isinstance(compiled, bytes):
+        assert compiled == reference.pack(made_in_python(cls, columns))
+
+
+def test_structured_records_of_any_kind_share_a_plan() -> None:
+    # A few kinds each of many arrays: addresses make no plan of their own.
+    table = Particle(**particles(3)).__run__
+    assert table is None
+    for n in (1, 5, 5, 5, 9):
+        for real, whole in ((np.float32, np.uint32), (np.float64, np.int64), (">f4", ">i2")):
+            batch = Particle(**particles(n, real, whole))
+            assert pack(batch).tobytes() == reference.pack(batch)
+
+
+@pytest.mark.parametrize("gap", [0, 4, 12])
+def test_fields_of_one_array_join_and_of_two_do_not(gap: int) -> None:
+    fields = {"names": ["position", "life"], "formats": ["3f4", "f4"], "offsets": [0, 12], "itemsize": 16 + gap}
+    rows = np.random.default_rng(1).random((20, 16 + gap)).astype(np.uint8)
+    rows = rows.reshape(-1).view(np.dtype(fields))
+
+    class Point(Struct):
+        position: vec3f
+        life: f32
+
+    for chosen in (rows, rows[::2], rows[::-1], rows[3:4], rows[:0]):
+        batch = Point(position=chosen["position"], life=chosen["life"])
+        assert pack(batch).tobytes() == reference.pack(batch)
+    shifted = Point(position=rows["position"][1:], life=rows["life"][:-1])
+    assert pack(shifted).tobytes() == reference.pack(shifted)
+
+
+def test_a_batch_keeps_the_columns_that_it_was_given() -> None:
+    columns = particles(4)
+    expected = pack(Particle(**columns)).tobytes()
+    batch = Particle(**columns)
+    columns["position"].shape = (2, 6)
+    columns["life"].dtype = np.uint32
+    assert batch.position.shape == (4, 3)
+    assert pack(batch).tobytes() == expected
+
+
+def test_nested_structs_arrays_and_matrices() -> None:
+    class Inner(Struct):
+        turn: mat3x3f
+        weight: f32
+
+    class Outer(Struct):
+        first: Inner
+        pair: array[Inner, 2]
+        steps: array[f32, 5]
+
+    rng = np.random.default_rng(3)
+
+    def inner(*shape: int) -> Any:
+        return Inner(turn=rng.random((*shape, 3, 3)), weight=rng.random(shape).astype(np.float32))
+
+    for n in (1, 2, 50):
+        batch = Outer(first=inner(n), pair=inner(n, 2), steps=rng.random((n, 5)))
+        assert batch.__run__ is None
+        assert pack(batch).tobytes() == reference.pack(batch)
+        assert batch.__run__ is not None, "bound by the compiled way"
+    shared = Outer(first=inner(), pair=inner(4, 2), steps=rng.random(5))
+    assert pack(shared).tobytes() == reference.pack(shared)
+
+
+def test_the_plans_of_a_type_are_bounded() -> None:
+    made = make_struct("Kinds", {"a": f32, "b": f32})
+    whole = np.zeros(8000, np.uint8)
+    count = int(os.environ.get("GPUSTRUCT_EXAMPLES", "100")) * 10
+    gc.collect()
+    before = len(gc.get_objects())
+    for k in range(count):
+        # Another stride each time, so another kind.
+        column = np.ndarray((3,), np.float32, whole, 0, (4 * (k % 900) + 4,))
+        pack(made(a=column, b=column))
+    gc.collect()
+    assert len(gc.get_objects()) - before < 4000
+
+
+def test_columns_that_nothing_else_refers_to_are_freed_with_the_batch() -> None:
+    import weakref
+
+    column = np.ones(10, np.float32)
+    seen = weakref.ref(column)
+    batch = f32(column)
+    pack(batch)
+    del column
+    assert seen() is not None
+    gc.disable()
+    try:
+        del batch
+        assert seen() is None, "no cycle keeps it"
+    finally:
+        gc.enable()
+
+
+def test_leaves_are_in_the_order_of_the_members() -> None:
+    # The compiled walk and `layout.leaves` number columns alike: a plan made of one is run over the other.
+    batch = Particle(**particles(2))
+    pack(batch)
+    names = [leaf.path for leaf in layouts.leaves(Particle.__layout__)]
+    assert names == [(name,) for name in Particle.__members__]
