@@ -43,6 +43,12 @@ class Bound(NamedTuple):
     size: int
     align: int
     count: int  # pyright: ignore[reportIncompatibleMethodOverride]
+    padding: int = 0  # Bytes of `size` after the last value: a buffer that ends there need not have them.
+
+    @property
+    def extent(self) -> int:
+        """Bytes up to the end of the last value: a buffer must have these."""
+        return self.size - self.padding
 
 
 def bind(batch: Batch, *, forward: bool = True) -> Bound:
@@ -59,7 +65,9 @@ def bind(batch: Batch, *, forward: bool = True) -> Bound:
     stride = layout.record_stride
     run = _binding.bind(batch, _new_plan) if forward else None
     part = _part(collect(batch), stride, 0, stride, forward) if run is None else Part(run, 0, stride, None, True)
-    return Bound((part,), stride * part.run.records, layout.align, part.run.records)
+    records = part.run.records
+    padding = stride * records - layouts.extent(layout, records)
+    return Bound((part,), stride * records, layout.align, records, padding)
 
 
 def _part(columns: Columns, size: int, base: int, stride: int, forward: bool) -> Part:
@@ -112,7 +120,8 @@ def pack(
 
     Returns a 1-d uint8 array: without `out` a fresh one of exactly ``offset + header + stride × n`` bytes
     whose padding is zero; with `out` (any writable contiguous buffer) that buffer's bytes, the records
-    written from byte `offset` on, padding zeroed, every byte outside the records untouched. `stride`, in
+    written from byte `offset` on, padding zeroed, every byte outside the records untouched. `out` may end where
+    the last value does: one vec3f fits into 12 bytes. `stride`, in
     bytes, sets the records further apart, as dynamic uniform offsets need. The batch's columns are read
     where they lie, converted on the way. `threads` splits the records; None chooses by size.
 
@@ -144,10 +153,11 @@ def pack(
         pack_into(bound, batch, data, offset, threads)
         return data
     data = out if out.__class__ is np.ndarray and not out.dtype.hasobject else _buffer(out, bound.size)
-    if data.nbytes - offset < bound.size:
+    short = data.nbytes - offset < bound.size
+    if data.nbytes - offset < bound.extent:
         _check_room(bound, data, offset)
     try:
-        pack_into(bound, batch, data, offset, threads)
+        (_pack_short if short else pack_into)(bound, batch, data, offset, threads)
     except (BufferError, ValueError):
         current = "read-only" if not data.flags.writeable else f"an array with strides {data.strides}"
         raise SourceError.of("out-buffer", current=current, function="pack", needed=bound.size + offset) from None
@@ -180,6 +190,15 @@ def pack_into(
         elif record >= 0:
             _zero_all(bound, data, offset)
             raise fault(batch, part, record, leaf)
+
+
+def _pack_short(bound: Bound, batch: Batch, data: Any, offset: int, count: int | None) -> None:
+    """`data` ends where the last value does, inside the record's stride: pack where there is room, then copy."""
+    target = byte_view(data)[offset : offset + bound.extent]
+    aside = np.zeros(bound.size, np.uint8)
+    aside[: bound.extent] = target
+    pack_into(bound, batch, aside, 0, count)
+    target[...] = aside[: bound.extent]
 
 
 def check_values(bound: Bound, batch: Batch, count: int | None = None) -> None:
@@ -275,7 +294,8 @@ def _restrided(bound: Bound, batch: Batch, stride: Any) -> Bound:
     (part,) = bound.parts
     size = number * (bound.count - 1) + layout.record_stride if bound.count else 0
     size = layouts.round_up(layout.align, size)
-    return Bound((part._replace(stride=number, streamable=number == part.run.size),), size, bound.align, bound.count)
+    part = part._replace(stride=number, streamable=number == part.run.size)
+    return bound._replace(parts=(part,), size=size)
 
 
 def byte_view(source: Any) -> NDArray[np.uint8]:
@@ -299,5 +319,5 @@ def _buffer(out: Any, needed: int) -> NDArray[np.uint8]:
 
 
 def _check_room(bound: Bound, data: np.ndarray, offset: int) -> None:
-    facts = {"needed": bound.size, "offset": offset, "available": max(0, data.nbytes - offset)}
-    raise SourceError.of("out-small", function="pack", total=bound.size + offset, **facts)
+    facts = {"needed": bound.extent, "offset": offset, "available": max(0, data.nbytes - offset)}
+    raise SourceError.of("out-small", function="pack", total=bound.extent + offset, **facts)

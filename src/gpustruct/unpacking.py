@@ -64,14 +64,16 @@ def _bytes(cls: Any, data: Any) -> np.ndarray:
 
 
 def _records(cls: Any, layout: Layout, nbytes: int, offset: int, step: int, count: Any) -> int:
-    size, name = (step if layout.is_runtime_sized else layout.record_stride), cls.__name__
+    size, name = (step if layout.is_runtime_sized else layout.size), cls.__name__
     room = nbytes - offset - layout.header
     if room < 0:
         raise SourceError.of("data-small", needed=offset + layout.header, size=nbytes, offset=offset, type=name)
     available = (room - size) // step + 1 if room >= size else 0
     if count is None:
         extra = room - (available - 1) * step - size if available else room
-        if extra and not (available and extra == step - size) and not layout.is_runtime_sized:
+        # The padding after the last record may be there or not, up to its size or to the next record.
+        padding = (0, layout.record_stride - size, step - size) if available else (0,)
+        if extra not in padding and not layout.is_runtime_sized:
             raise SourceError.of("data-size", stride=step, size=nbytes, offset=offset, extra=extra, type=name)
         return available
     try:
@@ -134,7 +136,8 @@ def _gather(cls: Any, data: np.ndarray, offset: int, step: int, records: int, ou
         if part.run.records != expected:
             way_out = f"give it {records} records, the number in data, or pass count="
             current = f"{part.run.records} records"
-            raise SourceError.of("out-columns", type=cls.__name__, current=current, way_out=way_out)
+            facts = {"current": current, "way_out": way_out, "function": "unpack"}
+            raise SourceError.of("out-columns", type=cls.__name__, **facts)
         runs.append((part, part.stride if is_header else step))
     if any(run.overlaps(data, 0, data.nbytes) for run in (part.run for part, _ in runs)):
         # Columns over the bytes that they are read from: nothing is written before all is read.
@@ -143,45 +146,51 @@ def _gather(cls: Any, data: np.ndarray, offset: int, step: int, records: int, ou
         base, run = offset + part.base, part.run
         mode = _kernel.STREAM if run.records * stride >= STREAM_BYTES else _kernel.PLAIN
         workers = threads.choose(run.records, stride, None)
-        record, leaf = run.gather(data, base, stride, 0, run.records, mode, workers)
+        # Where the data end with the last value, that record is read from a longer copy.
+        last = run.records - (base + stride * (run.records - 1) + run.size > data.nbytes)
+        record, leaf = run.gather(data, base, stride, 0, last, mode, workers)
+        if record < 0 and last < run.records:
+            longer = np.concatenate([data[base + stride * last :], np.zeros(run.size, np.uint8)])
+            record, leaf = run.gather(longer, 0, stride, last, run.records, mode, 1)
         if record >= 0:
             raise gather_fault(cls, columns_of(out, part), record, leaf)
     return out
 
 
-def drained_of(cls: Any, out: Any) -> Bound:
+def drained_of(cls: Any, out: Any, function: str = "unpack") -> Bound:
     """The plans that write a batch's columns, made on first use and kept with the batch."""
+    facts = {"type": cls.__name__, "function": function}
     if type(out) is not cls:
         way_out = f"make one: {cls.__name__}(...) over np.empty arrays"
-        raise SourceError.of("out-columns", type=cls.__name__, current=type(out).__name__, way_out=way_out)
+        raise SourceError.of("out-columns", current=type(out).__name__, way_out=way_out, **facts)
     bound = out.__unpack_plan__
     if bound is None:
         try:
             bound = bind(out, forward=False)
         except (BufferError, ValueError):
             way_out = "every column needs memory of its own: no read-only arrays"
-            facts = {"current": "a read-only column", "way_out": way_out}
-            raise SourceError.of("out-columns", type=cls.__name__, **facts) from None
+            raise SourceError.of("out-columns", current="a read-only column", way_out=way_out, **facts) from None
         for part in bound.parts:
-            _check_gather(cls, columns_of(out, part))
-        _check_apart(cls, out, bound)
+            _check_gather(cls, columns_of(out, part), facts)
+        _check_apart(cls, out, bound, facts)
         set_unpack_plan(out, bound)
     return bound
 
 
-def _check_gather(cls: Any, columns: Columns) -> None:
+def _check_gather(cls: Any, columns: Columns, facts: dict[str, str]) -> None:
     for leaf, view in zip(columns.leaves, columns.views, strict=True):
         where = ".".join((cls.__name__, *leaf.path))
         target = columns.shape + tuple(count for count, _ in leaf.axes)
         if view.shape != target or _laps_itself(view):
             current, way_out = f"{where} of shape {view.shape}", f"give {where} an array of its own of shape {target}"
-            raise SourceError.of("out-columns", type=cls.__name__, current=current, way_out=way_out)
+            raise SourceError.of("out-columns", current=current, way_out=way_out, **facts)
         integer, kind = leaf.scalar in INTEGER_RANGE, view.dtype.kind
         # An f64 holds every 32-bit integer; the smaller floats do not.
         if kind not in ("iu" if integer else "f") and not (integer and view.dtype == np.float64):
             suggestion = "np.int32, np.uint32 or np.int64" if integer else "np.float32 or np.float64"
-            facts = {"type": leaf.scalar, "dtype": view.dtype.name, "where": where, "suggestion": suggestion}
-            raise SourceError.of("out-dtype", **facts)
+            raise SourceError.of(
+                "out-dtype", type=leaf.scalar, dtype=view.dtype.name, where=where, suggestion=suggestion
+            )
 
 
 def _laps_itself(view: np.ndarray) -> bool:
@@ -194,7 +203,7 @@ def _laps_itself(view: np.ndarray) -> bool:
     return False
 
 
-def _check_apart(cls: Any, out: Any, bound: Bound) -> None:
+def _check_apart(cls: Any, out: Any, bound: Bound, facts: dict[str, str]) -> None:
     """SourceError if two columns share bytes: what one receives the other would lose."""
     named = [
         (".".join((cls.__name__, *leaf.path)), view)
@@ -209,7 +218,7 @@ def _check_apart(cls: Any, out: Any, bound: Bound) -> None:
         for _, other in open_until:
             if np.shares_memory(named[k][1], named[other][1]):
                 current, way_out = f"{named[k][0]} over {named[other][0]}", "give each column memory of its own"
-                raise SourceError.of("out-columns", type=cls.__name__, current=current, way_out=way_out)
+                raise SourceError.of("out-columns", current=current, way_out=way_out, **facts)
         open_until.append((high, k))
 
 

@@ -472,7 +472,7 @@ def test_dispatch_size(device: Any) -> None:
 
 REFUSED: list[tuple[str, type[Exception], Callable[[Any], Any]]] = [
     ("takes records of Particle", SourceError, lambda b: b.write(u32([1]))),
-    ("takes a batch", SourceError, lambda b: b.write(np.zeros(3))),
+    ("takes records of Particle .current: ndarray", SourceError, lambda b: b.write(np.zeros(3))),
     ("call resize", BindingError, lambda b: b.write(particles(11))),
     ("call resize", BindingError, lambda b: b.write(particles(3), start=8)),
     ("start must be a whole number", BindingError, lambda b: b.write(particles(3), start=-1)),

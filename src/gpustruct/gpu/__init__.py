@@ -8,3 +8,7 @@ from .verify import verify
 from .writing import write_buffer
 
 __all__ = ["PendingRead", "RecordBuffer", "ShardedBuffer", "Uploader", "read_buffer", "verify", "write_buffer"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

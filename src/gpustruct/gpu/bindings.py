@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import wgpu
 
-from ..errors import BindingError, SourceError
-from ..layout import Layout, round_up
-from ..types import layout_of
+from ..batches import Batch
+from ..errors import BindingError
+from ..layout import round_up
 from . import devices
 from .staging import refused
 
@@ -17,7 +17,12 @@ USAGE = wgpu.BufferUsage.STORAGE
 COPIES = wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
 
 
-class BoundRecords:
+SMALLER_TYPE = "use a type of fewer bytes, such as one with shorter arrays"
+
+Record = TypeVar("Record", bound=Batch)
+
+
+class BoundRecords(Generic[Record]):
     """The sizes and the bindings of a RecordBuffer, which adds the content.
 
     >>> import wgpu
@@ -27,17 +32,24 @@ class BoundRecords:
     """
 
     def __init__(
-        self, device: Any, T: Any, capacity: int, *, usage: Any = USAGE, dynamic_offsets: bool = False, label: str = ""
+        self,
+        device: Any,
+        T: type[Record],
+        capacity: int = 1,
+        *,
+        count: int = 0,
+        usage: Any = USAGE,
+        dynamic_offsets: bool = False,
+        standard_layout: bool = False,
+        label: str = "",
     ) -> None:
         self._device = devices.device_of(device, "RecordBuffer")
-        layout: Layout = layout_of(T)
-        if not isinstance(T, type):
-            raise SourceError.of("batch-type", function="RecordBuffer", current=type(T).__name__)
+        layout = devices.layout_of_type(T, "RecordBuffer")
         self._type, self._layout, self._label = T, layout, label
         self._element = devices.element_of(T)
         self._usage = devices.usage_flags(usage, "RecordBuffer")
         if self._usage & wgpu.BufferUsage.UNIFORM:
-            layout.check_uniform()
+            layout.check_uniform(standard_layout=standard_layout)
         self._dynamic = bool(dynamic_offsets)
         self._stride, self._base = layout.array_stride, layout.header
         if self._dynamic:
@@ -45,7 +57,7 @@ class BoundRecords:
                 raise BindingError.of("dynamic-runtime", type=layout.name)
             self._stride = round_up(self._alignment(), self._stride)
         self._capacity = devices.whole("capacity", capacity, 1, 1 << 40, None, "RecordBuffer")
-        self._count = 0
+        self._count = devices.whole("count", count, 0, self._capacity, None, "RecordBuffer")
         self._buffer = self._create(self._capacity)
 
     @property
@@ -70,13 +82,34 @@ class BoundRecords:
 
     @property
     def count(self) -> int:
-        """Records in use: up to the last that was written since the buffer was made or cleared."""
+        """Records in use: up to the last that was written since the buffer was made or cleared.
+
+        Set it where a shader writes the records: bindings, dispatches and reads cover `count` records. Setting it
+        writes no bytes. Raises BindingError for more than the capacity.
+
+        >>> import wgpu
+        >>> from gpustruct import vec3f
+        >>> from gpustruct.gpu import RecordBuffer
+        >>> points = RecordBuffer(wgpu.utils.get_default_device(), vec3f, 100)
+        >>> points.count = 64
+        >>> points.dispatch_size(64), points.binding()["size"]
+        ((1, 1, 1), 1024)
+        """
         return self._count
+
+    @count.setter
+    def count(self, count: int) -> None:
+        self._count = devices.whole("count", count, 0, self._capacity, None, f"RecordBuffer({self._layout.name})")
 
     @property
     def stride(self) -> int:
         """Bytes from one record to the next."""
         return self._stride
+
+    @property
+    def base(self) -> int:
+        """Byte at which the first record starts: the size of the header, 0 without one."""
+        return self._base
 
     def __len__(self) -> int:
         return self._count
@@ -85,12 +118,19 @@ class BoundRecords:
         return True
 
     def __repr__(self) -> str:
-        name = self._type.__name__
-        return f"<RecordBuffer of {name}: {self._count} of {self._capacity} records, {self._stride} bytes each>"
+        records = f"{self._count} of {self._capacity} records, {self._stride} bytes each"
+        usage = devices.usage_text(self._usage & ~COPIES) or "copies only"
+        return f"<RecordBuffer of {self._type.__name__}: {records}, {usage}>"
 
     def _alignment(self) -> int:
         kind = "uniform" if self._usage & wgpu.BufferUsage.UNIFORM else "storage"
         return self._device.limits[f"min-{kind}-buffer-offset-alignment"]
+
+    def _binding_size(self, count: int) -> int:
+        """Bytes to bind for `count` records: whole words, and in storage such that ``arrayLength`` is `count`."""
+        if self._usage & wgpu.BufferUsage.STORAGE:
+            return self._layout.binding_size(count)
+        return round_up(devices.COPY_ALIGNMENT, max(self._base + count * self._stride, self._layout.size))
 
     def _binding_limit(self) -> str:
         kind = "uniform" if self._usage & wgpu.BufferUsage.UNIFORM else "storage"
@@ -99,7 +139,10 @@ class BoundRecords:
     def _create(self, capacity: int) -> Any:
         # A binding has a smallest size: a buffer of few records is larger than they are.
         size = round_up(4, max(self._base + capacity * self._stride, self._layout.size))
-        devices.check_limit(self._device, "max-buffer-size", size, f"RecordBuffer({self._layout.name})")
+        limit = "max-buffer-size"
+        fitting = (self._device.limits[limit] // 4 * 4 - self._base) // self._stride
+        way_out = f"use several buffers of {fitting} records or fewer" if fitting > 0 else SMALLER_TYPE
+        devices.check_limit(self._device, limit, size, f"RecordBuffer({self._layout.name})", way_out)
         try:
             return self._device.create_buffer(label=self._label, size=size, usage=self._usage | COPIES)
         except wgpu.GPUError as error:
@@ -122,11 +165,35 @@ class BoundRecords:
         160
         """
         if self._dynamic:
-            return {"buffer": self._buffer, "offset": 0, "size": self._layout.size}
+            size = round_up(devices.COPY_ALIGNMENT, self._layout.size)
+            devices.check_limit(self._device, self._binding_limit(), size, "binding()", self._smaller_type())
+            return {"buffer": self._buffer, "offset": 0, "size": size}
         number = self._bound_count(count, "binding")
-        size = self._layout.binding_size(number)
-        devices.check_limit(self._device, self._binding_limit(), size, f"binding({number}); use bindings()")
+        size = self._binding_size(number)
+        self._check_binding(size, f"binding({number})")
         return {"buffer": self._buffer, "offset": 0, "size": size}
+
+    def _check_binding(self, size: int, where: str) -> None:
+        limit = self._binding_limit()
+        most = self._device.limits[limit]
+        fitting = (most - self._base) // self._stride
+        if fitting < 1:
+            way_out = self._smaller_type()
+        elif self._splits():
+            way_out = f"use bindings(), or bind {fitting} records or fewer"
+        else:
+            way_out = f"bind {fitting} records or fewer"
+        devices.check_limit(self._device, limit, size, where, way_out)
+
+    def _smaller_type(self) -> str:
+        uniform = self._usage & wgpu.BufferUsage.UNIFORM
+        return f"{SMALLER_TYPE}, or bind it as var<storage> (usage='STORAGE')" if uniform else SMALLER_TYPE
+
+    def _splits(self) -> int:
+        """Records of each of `bindings()`: 0 where there can be one binding only."""
+        step = self._alignment() // math.gcd(self._alignment(), self._stride)
+        most = self._device.limits[self._binding_limit()]
+        return 0 if self._layout.tail is not None else most // self._stride // step * step
 
     def bindings(self, count: int | None = None) -> list[dict[str, Any]]:
         """As many bindings as the device's limits make of the records, split between records.
@@ -142,21 +209,15 @@ class BoundRecords:
         [160]
         """
         number = self._bound_count(count, "bindings")
-        limit = self._binding_limit()
-        most = self._device.limits[limit]
-        if self._dynamic or self._layout.binding_size(number) <= most:
+        if self._dynamic:
+            return [self.binding()]
+        size, each = self._binding_size(number), self._splits()
+        if size <= self._device.limits[self._binding_limit()]:
             return [self.binding(number)]
-        step = self._alignment() // math.gcd(self._alignment(), self._stride)
-        each = most // self._stride // step * step
-        if self._layout.tail is not None or not each:
-            size = self._layout.binding_size(number)
-            devices.check_limit(self._device, limit, size, f"bindings() of {self._layout.name}")
+        if not each:
+            self._check_binding(size, f"bindings() of {self._layout.name}")
         return [
-            {
-                "buffer": self._buffer,
-                "offset": at * self._stride,
-                "size": self._layout.binding_size(min(each, number - at)),
-            }
+            {"buffer": self._buffer, "offset": at * self._stride, "size": self._binding_size(min(each, number - at))}
             for at in range(0, number, each)
         ]
 
@@ -195,4 +256,32 @@ class BoundRecords:
         return devices.dispatch(self._device, -(-number // size))
 
     def _bound_count(self, count: Any, function: str) -> int:
-        return devices.whole("count", count, 1, self._capacity, self._count, function)
+        if count is None and not self._count:
+            facts = {"type": self._layout.name, "capacity": self._capacity, "function": function}
+            raise BindingError.of("buffer-empty", **facts)
+        return devices.whole("count", count, 1, self._capacity, self._count or None, function)
+
+
+def wgpu_buffer(buffer: Any) -> Any:
+    """The wgpu buffer of a RecordBuffer; anything else as it is.
+
+    >>> wgpu_buffer(None) is None
+    True
+    """
+    return buffer.buffer if isinstance(buffer, BoundRecords) else buffer
+
+
+def count_written(buffer: Any, end: int) -> None:
+    """Count the records of a RecordBuffer up to byte `end` as in use; nothing for a wgpu buffer.
+
+    >>> import wgpu
+    >>> from gpustruct import vec4f
+    >>> from gpustruct.gpu import RecordBuffer
+    >>> points = RecordBuffer(wgpu.utils.get_default_device(), vec4f, 100)
+    >>> count_written(points, 33)
+    >>> points.count
+    3
+    """
+    if isinstance(buffer, BoundRecords):
+        reached = -(-(end - buffer.base) // buffer.stride)
+        buffer.count = max(buffer.count, min(buffer.capacity, reached))

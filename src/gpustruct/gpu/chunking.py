@@ -12,12 +12,16 @@ LINE = 64
 
 
 class Span(NamedTuple):
-    """Records [start, stop) of a part, and the byte of the buffer where the first of them goes."""
+    """Records [start, stop) of a part, and the byte of the buffer where the first of them goes.
+
+    `missing` bytes of the last record's padding are outside the buffer, and are not copied.
+    """
 
     part: Part
     start: int
     stop: int
     target: int
+    missing: int = 0
 
     @property
     def size(self) -> int:
@@ -49,9 +53,12 @@ class ChunkPlan(NamedTuple):
     size: int
 
 
-def spans_of(bound: Bound, target: int) -> list[Span]:
-    """Every record of a batch, from byte `target` of the buffer on."""
-    return [Span(part, 0, part.run.records, target + part.base) for part in bound.parts if part.run.records]
+def spans_of(bound: Bound, target: int, end: int | None = None) -> list[Span]:
+    """Every record of a batch, from byte `target` of the buffer on, which has `end` bytes (None: enough)."""
+    spans = [Span(part, 0, part.run.records, target + part.base) for part in bound.parts if part.run.records]
+    if spans and end is not None and target + bound.size > end:
+        spans[-1] = spans[-1]._replace(missing=bound.padding)
+    return spans
 
 
 def chunk_plans(spans: Sequence[Span], limit: int) -> Iterator[ChunkPlan]:
@@ -83,8 +90,9 @@ def chunk_plans(spans: Sequence[Span], limit: int) -> Iterator[ChunkPlan]:
             if take <= 0:
                 take = min(span.stop - start, 2 if stride % 4 else 1)
             pieces.append(Piece(span.part, start, start + take, at))
-            copies.append(Copy(copy.source, copy.target, copy.size + take * stride))
             at += take * stride
             start += take
+            missing = span.missing if start == span.stop else 0
+            copies.append(Copy(copy.source, copy.target, copy.size + take * stride - missing))
     if pieces:
         yield ChunkPlan(pieces, copies, at)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import difflib
 import operator
+import re
 from typing import Any
 
 import wgpu
 
-from ..errors import BindingError
-from ..layout import Layout
+from ..batches import Batch
+from ..errors import BindingError, SourceError
+from ..layout import Layout, round_up
+from ..types import layout_of
 
 F16 = "shader-f16"
+# RecordBuffers and their uploads map staging buffers of their own.
+MAPPED = wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.MAP_WRITE
 # WebGPU §5.1: copies and writes start at a multiple of 4 bytes and are a multiple of 4 bytes long.
 COPY_ALIGNMENT = 4
 
@@ -93,8 +99,17 @@ def check_alive(device: Any, buffer: Any, function: str) -> None:
 
 def usage_text(usage: int) -> str:
     """The flags of a buffer usage, as wgpu spells them."""
-    names = [name for name in dir(wgpu.BufferUsage) if name.isupper() and usage & getattr(wgpu.BufferUsage, name)]
+    names = [name for name in flag_names() if usage & getattr(wgpu.BufferUsage, name)]
     return " | ".join(names) or str(usage)
+
+
+def flag_names() -> list[str]:
+    """The names of wgpu's buffer usages.
+
+    >>> "STORAGE" in flag_names()
+    True
+    """
+    return [name for name in dir(wgpu.BufferUsage) if name.isupper()]
 
 
 def check_offset(offset: Any, function: str) -> int:
@@ -111,7 +126,8 @@ def check_offset(offset: Any, function: str) -> int:
 
 
 def check_room(buffer: Any, offset: int, needed: int, function: str) -> None:
-    """BindingError unless `needed` bytes from `offset` lie inside the buffer."""
+    """BindingError unless `needed` bytes from `offset`, in whole words, lie inside the buffer."""
+    needed = round_up(COPY_ALIGNMENT, needed)
     if offset + needed > buffer.size:
         facts = {"needed": needed, "offset": offset, "size": buffer.size, "total": offset + needed}
         raise BindingError.of("buffer-small", function=function, **facts)
@@ -126,7 +142,16 @@ def uses_f16(layout: Layout) -> bool:
 def check_features(device: Any, layout: Layout) -> None:
     """BindingError where a type needs f16 and the device lacks it."""
     if uses_f16(layout) and F16 not in device.features:
-        raise BindingError.of("device-feature", feature=F16, where=layout.name)
+        rule = "device-feature" if F16 in device.adapter.features else "adapter-feature"
+        raise BindingError.of(rule, feature=F16, where=layout.name)
+
+
+def layout_of_type(T: Any, function: str) -> Layout:
+    """The layout of a type; SourceError for a batch or a view of one, LayoutError for anything else."""
+    kind: Any = type(T) if isinstance(T, Batch) else getattr(type(T), "__type__", None)
+    if kind is not None:
+        raise SourceError.of("type-instance", function=function, type=kind.__name__)
+    return layout_of(T)
 
 
 def whole(name: str, value: Any, least: int, most: int, default: int | None, where: str) -> int:
@@ -139,33 +164,48 @@ def whole(name: str, value: Any, least: int, most: int, default: int | None, whe
         number = least - 1
     if not least <= number <= most:
         facts = {"least": least, "most": most, "current": value, "where": f"{where}(..., {name}=...)"}
-        way_out = f"pass {least} or more" if default is None else "leave it out"
+        way_out = "leave it out"
+        if default is None:
+            way_out = f"pass {most} or less" if number > most else f"pass {least} or more"
         raise BindingError.of("whole", name=name, way_out=way_out, **facts)
     return number
 
 
-def check_limit(device: Any, limit: str, value: int, where: str) -> None:
-    """BindingError where `value` exceeds a limit of the device: what to request, and what the adapter allows."""
-    most = device.limits[limit]
+def check_limit(device: Any, limit: str, value: int, where: str, way_out: str) -> None:
+    """BindingError where `value` exceeds a limit of the device.
+
+    It says what to request where the adapter allows so much; `way_out` is what helps where it does not.
+    """
+    most, allowed = device.limits[limit], device.adapter.limits[limit]
     if value > most:
-        facts = {"current": value, "most": most, "allowed": device.adapter.limits[limit], "where": where}
-        raise BindingError.of("limit", limit=limit, **facts)
+        if value <= allowed:
+            way_out = f"request the device with required_limits={{{limit!r}: {value}}}, or {way_out}"
+        facts = {"limit": limit, "most": most, "allowed": allowed, "current": value, "where": where}
+        raise BindingError.of("limit", way_out=way_out, **facts)
 
 
 def usage_flags(usage: Any, function: str) -> int:
-    """wgpu buffer usage as a number, from a number or from text such as "STORAGE | VERTEX"."""
+    """wgpu buffer usage as a number, from a number or from text such as "STORAGE | VERTEX", in any case, as wgpu-py does."""
     try:
         if isinstance(usage, str):
             flags = 0
             for name in usage.replace("|", " ").split():
-                flags |= int(getattr(wgpu.BufferUsage, name))
+                flags |= int(getattr(wgpu.BufferUsage, name.upper()))
         else:
             flags = operator.index(usage)
     except (AttributeError, TypeError):
-        raise BindingError.of("usage-value", current=repr(usage), function=function) from None
-    if flags & (wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.MAP_WRITE) or not 0 < flags < 1 << 12:
-        raise BindingError.of("usage-value", current=usage_text(flags), function=function)
+        raise _usage_error(usage, repr(usage), function) from None
+    if flags & MAPPED or not 0 < flags < 1 << 12:
+        raise _usage_error(usage, usage_text(flags), function)
     return flags
+
+
+def _usage_error(usage: Any, current: str, function: str) -> BindingError:
+    words = re.split(r"[\s|,+]+", usage) if isinstance(usage, str) else []
+    known = [name for name in flag_names() if not MAPPED & getattr(wgpu.BufferUsage, name)]
+    close = [name for word in words for name in difflib.get_close_matches(word.upper().replace("-", "_"), known, 1)]
+    suggestion = " | ".join(dict.fromkeys(close)) or "STORAGE"
+    return BindingError.of("usage-value", current=current, function=function, suggestion=repr(suggestion))  # type: ignore[return-value]
 
 
 def element_of(T: Any) -> Any:

@@ -12,12 +12,12 @@ import wgpu
 
 from .. import _kernel, threads
 from ..batches import Batch, from_columns
-from ..errors import SourceError
-from ..layout import Layout, round_up
+from ..layout import Layout, extent, records_in, round_up
 from ..packing import STREAM_BYTES, columns_of
 from ..types import layout_of
 from ..unpacking import DTYPES, drained_of, gather_fault
 from . import devices
+from .bindings import Record, wgpu_buffer
 from .chunking import ChunkPlan, Piece, Span, chunk_plans, spans_of
 from .staging import CHUNKS, DEFAULT_CHUNKS, arrived, refused, settle
 
@@ -156,6 +156,10 @@ class PendingRead:
                 self._reader.give_back(chunk)
         return self._out
 
+    def __repr__(self) -> str:
+        state = "taken" if not self._in_flight else "here" if self.done else "on their way"
+        return f"<PendingRead of {self._out!r}: {state}>"
+
     def __await__(self) -> Generator[Any, Any, Any]:
         for _, chunk in list(self._in_flight):
             yield from chunk.promise.__await__()
@@ -196,8 +200,8 @@ class Reader:
                 self._spare.pop(0).buffer.destroy()
 
     def read(self, buffer: Any, out: Any, offset: int, spans: Sequence[Span] | None = None) -> Any:
-        """ChunkPlan the columns of `out` from the buffer, whose records start at byte `offset`; returns `out`."""
-        spans = spans_of(drained_of(type(out), out), offset) if spans is None else spans
+        """Fill the columns of `out` from the buffer, whose records start at byte `offset`; returns `out`."""
+        spans = spans_of(drained_of(type(out), out), offset, buffer.size) if spans is None else spans
         total = sum(span.size for span in spans)
         workers = threads.choose(total, 1, None)
         in_flight: deque[tuple[ChunkPlan, ReadbackChunk]] = deque()
@@ -222,7 +226,7 @@ class Reader:
 
     def begin(self, buffer: Any, out: Any, offset: int, spans: Sequence[Span] | None = None) -> PendingRead:
         """Submit the copies now; the columns of `out` are filled when the result is asked for."""
-        spans = spans_of(drained_of(type(out), out), offset) if spans is None else spans
+        spans = spans_of(drained_of(type(out), out), offset, buffer.size) if spans is None else spans
         total = sum(span.size for span in spans)
         in_flight: list[tuple[ChunkPlan, ReadbackChunk]] = []
         with self._lock:
@@ -236,12 +240,13 @@ class Reader:
         return PendingRead(self, in_flight, out, threads.choose(total, 1, None))
 
 
-def read_buffer(target: Any, buffer: Any, T: Any, count: int | None = None, offset: int = 0) -> Any:
+def read_buffer(target: Any, buffer: Any, T: type[Record], count: int | None = None, offset: int = 0) -> Record:
     """The records of a wgpu buffer, from byte `offset` on, as a batch of `T` over fresh memory.
 
-    `target` is the device or its queue. `count` is in records (elements of the tail, for a type that ends
-    in a runtime-sized array); without it, as many as the buffer holds. Each column comes back as an array
-    of its own. Waits until everything submitted before is done.
+    `target` is the device or its queue; `buffer` a wgpu buffer or a RecordBuffer. `count` is in records (elements
+    of the tail, for a type that ends in a runtime-sized array); without it, as many as the buffer holds, in use or
+    not. Each column comes back as an array of its own. Of ``array[T]`` come back records of T. Waits until
+    everything submitted before is done.
 
     Raises BindingError for what is no buffer of this device, lacks COPY_SRC, is mapped, destroyed or too
     small, or if `offset` is no multiple of 4; LayoutError for what is no type. WebGPU §5.2 (buffer mapping).
@@ -253,13 +258,13 @@ def read_buffer(target: Any, buffer: Any, T: Any, count: int | None = None, offs
     array([1, 2], dtype=uint32)
     """
     device = devices.device_of(target, "read_buffer")
-    layout: Layout = layout_of(T)
-    if not isinstance(T, type):
-        raise SourceError.of("batch-type", function="read_buffer", current=type(T).__name__)
+    layout = devices.layout_of_type(T, "read_buffer")
+    buffer = wgpu_buffer(buffer)
     devices.check_buffer(device, buffer, "COPY_SRC", "read_buffer")
     offset = devices.check_offset(offset, "read_buffer")
-    step = layout.array_stride
-    room = max(0, buffer.size - offset - layout.header) // step
+    # Copies are whole words.
+    room = records_in(layout, buffer.size // 4 * 4 - offset)
     number = devices.whole("count", count, 0, room, room, "read_buffer")
-    devices.check_room(buffer, offset, round_up(4, layout.header + number * step), "read_buffer")
-    return Reader.of(device).read(buffer, blank(T, number), offset)
+    devices.check_room(buffer, offset, extent(layout, number), "read_buffer")
+    kind: Any = devices.element_of(T) if layout.is_runtime_array else T
+    return Reader.of(device).read(buffer, blank(kind, number), offset)

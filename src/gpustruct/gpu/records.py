@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import wgpu
 
 from .. import batches
-from ..batches import Batch
 from ..errors import BindingError, SourceError
 from ..layout import round_up
 from ..packing import Bound, bound_of
 from ..unpacking import drained_of
 from . import devices
-from .bindings import USAGE, BoundRecords
+from .batching import header_of, records_of
+from .bindings import USAGE, BoundRecords, Record
 from .chunking import Span
 from .readback import PendingRead, Reader, blank
 from .scatter_shader import MANY_RUNS, ScatterShader
@@ -24,19 +24,24 @@ from .staging import refused
 from .upload import Progress, Uploader
 
 
-class RecordBuffer(BoundRecords):
+class RecordBuffer(BoundRecords[Record]):
     """A wgpu buffer of records of one type: as many as `capacity` fit, `count` are in use.
 
-    `device` is a wgpu device or its queue; `T` any type. For a type that ends in a runtime-sized array the
-    records are the elements of that array, and a batch of the element type writes them alone. `usage` is
-    wgpu's, COPY_SRC and COPY_DST are added. With `dynamic_offsets` the records lie as far apart as the
-    device's dynamic offsets must, see `offsets`. `uploader` is the one that the device's buffers share,
-    unless you pass your own. `device_side` says whether a compute shader puts the records that `where` names in
-    their places (None: where it costs less); the bytes are the same.
+    `device` is a wgpu device or its queue; `T` any type. For a type that is or ends in a runtime-sized array the
+    records are the elements of that array, and a batch of the element type writes them alone.
+
+    - `count`: the records in use from the start, for a buffer that only a shader writes. They are zero.
+    - `data`: records to write, of any kind that `write` takes. The capacity is their number, or more if you say so.
+    - `usage`: wgpu's flags, or their names: ``"STORAGE | VERTEX"``. COPY_SRC and COPY_DST are added.
+    - `dynamic_offsets`: the records are as far apart as the device's dynamic offsets must be, see `offsets`.
+    - `standard_layout`: a uniform may have what the language feature ``uniform_buffer_standard_layout`` allows.
+    - `uploader`: the one that the device's buffers share, unless you pass your own.
+    - `device_side`: whether a compute shader puts the records that `where` names in their places (None: where it
+      costs less). The bytes are the same.
 
     Writes and reads take their place in the queue's order, as they are called. All sizes are in records
     unless they are named bytes. Raises LayoutError for a type that `usage` forbids; BindingError where the
-    device's limits are too low. WebGPU §5.1 (GPUBuffer).
+    device's limits are too low; SourceError for `data` that does not fit. WebGPU §5.1 (GPUBuffer).
 
     >>> import numpy as np, wgpu
     >>> from gpustruct import Struct, vec3f, f32
@@ -48,27 +53,50 @@ class RecordBuffer(BoundRecords):
     >>> particles.write(Particle(position=np.ones((10, 3)), life=2.0))
     >>> particles.binding()["size"], particles.read(4, 6).life
     (160, array([2., 2.], dtype=float32))
+    >>> RecordBuffer(wgpu.utils.get_default_device(), vec3f, data=np.zeros((5, 3)))
+    <RecordBuffer of vec3f: 5 of 5 records, 16 bytes each, STORAGE>
     """
 
     def __init__(
         self,
         device: Any,
-        T: Any,
-        capacity: int,
+        T: type[Record],
+        capacity: int = 1,
         *,
+        count: int = 0,
+        data: Any = None,
         usage: Any = USAGE,
         dynamic_offsets: bool = False,
+        standard_layout: bool = False,
         uploader: Uploader | None = None,
         device_side: bool | None = None,
         label: str = "",
     ) -> None:
-        super().__init__(device, T, capacity, usage=usage, dynamic_offsets=dynamic_offsets, label=label)
+        if data is not None:
+            if count:
+                raise BindingError.of("data-count", count=count)
+            devices.layout_of_type(T, "RecordBuffer")
+            data = records_of(T, data, "RecordBuffer")
+            capacity = devices.whole("capacity", capacity, 1, 1 << 40, None, "RecordBuffer")
+            capacity = max(capacity, bound_of(data).count)
+        options: dict[str, Any] = {
+            "dynamic_offsets": dynamic_offsets,
+            "standard_layout": standard_layout,
+            "label": label,
+        }
+        super().__init__(device, T, capacity, count=count, usage=usage, **options)
         self._uploader = Uploader.of(self._device) if uploader is None else uploader
         if self._uploader.device is not self._device:
             raise BindingError.of("buffer-foreign", function="RecordBuffer")
         self._lock = threading.RLock()
         self._scatter_shader = ScatterShader.of(self._uploader)
         self._device_side = device_side
+        if data is not None:
+            try:
+                self.write(data)
+            except BaseException:
+                self._buffer.destroy()
+                raise
 
     # Up.
 
@@ -83,7 +111,9 @@ class RecordBuffer(BoundRecords):
     ) -> None:
         """Write a batch's records: all of the buffer's, or from record `start` on, or those that `where` names.
 
-        Without `start` and `where` the batch becomes the buffer's content: `count` is its number of records.
+        `batch` is a batch of the buffer's type or of its elements', a view (a batch of one), or whatever
+        `gpustruct.batch` takes for it: a mapping, records, a table, an array. Without `start` and `where` it becomes
+        the buffer's content: `count` is its number of records.
         `where` is a mask, a slice, or indices of records. A batch as long as a mask gives each chosen record
         the value at its own index; otherwise the batch has one record for each one chosen, in order, and of
         indices that repeat the last wins. A single record (0-d) goes to every place that `where` names.
@@ -103,11 +133,14 @@ class RecordBuffer(BoundRecords):
         array([ 0, 11,  2, 33, 70, 80], dtype=uint32)
         """
         with self._lock:
-            bound, whole = self._bound(batch, "write")
+            batch = records_of(self._type, batch, f"RecordBuffer({self._layout.name}).write")
+            bound = bound_of(batch, "write")
+            # It has a header, and is not elements alone.
+            whole = type(batch) is self._type and self._layout.tail is not None
             if whole and (start is not None or where is not None):
-                raise SourceError.of(
-                    "record-type", **self._expected("write", "a whole " + self._type.__name__, tail=True)
-                )
+                function = f"write with {'start' if where is None else 'where'}"
+                facts = {"type": self._element.__name__, "current": "a whole " + self._type.__name__}
+                raise SourceError.of("record-type", function=function, **facts)
             if where is not None:
                 self._write_where(batch, bound, where, start, encoder)
                 return
@@ -133,8 +166,8 @@ class RecordBuffer(BoundRecords):
     def write_header(self, columns: Any) -> None:
         """Write the members before the runtime-sized array, and leave the array as it is.
 
-        `columns` maps their names to values; of a batch of the buffer's type its header is written. Raises
-        SourceError for anything else, BindingError for a type without a header.
+        `columns` maps their names to values; of a batch or a view of the buffer's type the header is written.
+        Raises SourceError for anything else, BindingError for a type without a header.
 
         >>> import wgpu
         >>> from gpustruct import Struct, array, f32, u32, vec4f
@@ -144,10 +177,9 @@ class RecordBuffer(BoundRecords):
         >>> system = RecordBuffer(wgpu.utils.get_default_device(), System, 100)
         >>> system.write_header({"gravity": [0, 0, -9.81, 0]})
         """
-        tail = self._layout.tail
-        if tail is None:
+        if self._layout.tail is None:
             raise BindingError.of("header-missing", type=self._layout.name)
-        batch = columns if type(columns) is self._type else self._with_header(columns, tail.name)
+        batch = header_of(self._type, columns)
         header = bound_of(batch, "write_header").parts[0]
         with self._lock:
             self._put(batch, [Span(header, 0, 1, 0)])
@@ -200,32 +232,6 @@ class RecordBuffer(BoundRecords):
             self._buffer.destroy()
             self._buffer, self._capacity, self._count = larger, number, count
 
-    def _expected(self, function: str, current: str, tail: bool = False) -> dict[str, Any]:
-        names = self._element.__name__ if tail else self._type.__name__
-        if not tail and self._element is not self._type:
-            names += f" or {self._element.__name__}"
-        return {"type": names, "current": current, "function": function}
-
-    def _bound(self, batch: Any, function: str) -> tuple[Bound, bool]:
-        """The batch's plans, and whether it has a header (or is the whole array) and not records alone."""
-        bound = bound_of(batch, function)
-        if type(batch) is self._element:
-            return bound, False
-        if type(batch) is not self._type:
-            raise SourceError.of("record-type", **self._expected(function, type(batch).__name__))
-        return bound, self._layout.tail is not None
-
-    def _with_header(self, columns: Any, tail: str) -> Any:
-        """A record with these columns as its header, and no elements behind it."""
-        current = type(columns).__name__
-        if isinstance(columns, Mapping):
-            strange = [name for name in columns if not isinstance(name, str) or name == tail]
-            if not strange:
-                return self._type(**columns, **{tail: batches_of(blank(self._element, 0))})
-            current = f"a mapping with the key {strange[0]!r}"
-        facts = {"type": self._type.__name__, "current": current, "member": self._layout.fields[0].name}
-        raise SourceError.of("header-columns", **facts)
-
     def _check_room(self, first: int, count: int, function: str) -> None:
         if first + count > self._capacity:
             facts = {"capacity": self._capacity, "start": first, "count": count, "needed": first + count}
@@ -276,12 +282,12 @@ class RecordBuffer(BoundRecords):
 
     # Back.
 
-    def read(self, start: int = 0, stop: int | None = None, *, out: Any = None) -> Any:
+    def read(self, start: int = 0, stop: int | None = None, *, out: Any = None) -> Record:
         """Records [start, stop) as a batch; without `stop`, up to the last in use.
 
         Each column is an array of its own, or the array of `out`, a batch of the same type over writable
-        arrays, which is filled and returned. A type that ends in a runtime-sized array comes back as one
-        record: its header, and those elements. Waits for the device.
+        arrays, which is filled and returned. Of ``array[T]`` come back records of T. A struct that ends in a
+        runtime-sized array comes back as one record: its header, and those elements. Waits for the device.
 
         Raises BindingError outside the capacity, SourceError for an `out` that does not fit.
 
@@ -318,20 +324,13 @@ class RecordBuffer(BoundRecords):
         first = devices.whole("start", start, 0, self._capacity, 0, function)
         last = devices.whole("stop", stop, first, self._capacity, max(first, self._count), function)
         devices.check_buffer(self._device, self._buffer, "COPY_SRC", function)
-        out = blank(self._type, last - first) if out is None else out
-        bound = drained_of(self._type, out)
+        T: Any = self._element if self._layout.is_runtime_array and type(out) is not self._type else self._type
+        out = blank(T, last - first) if out is None else out
+        bound = drained_of(T, out, function)
         if bound.count != last - first:
             way_out = f"give it {last - first} records"
-            facts = {"current": f"{bound.count} records", "way_out": way_out}
-            raise SourceError.of("out-columns", type=self._type.__name__, **facts)
+            if stop is None and not self._count:
+                way_out = f"no record is in use: write some first, set count = {bound.count}, or pass stop"
+            facts = {"current": f"{bound.count} records", "way_out": way_out, "function": function}
+            raise SourceError.of("out-columns", type=T.__name__, **facts)
         return out, self._spans(bound, first, self._layout.tail is not None)
-
-
-def batches_of(batch: Batch) -> Any:
-    """What a member of an array type takes: the batch of a struct, the column of anything else."""
-    while "" in type(batch).__members__:
-        inner = batch.__columns__[0]
-        if not isinstance(inner, Batch):
-            return inner
-        batch = inner
-    return batch

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Generic
 
 from ..batches import Batch, from_columns
 from ..errors import BindingError, SourceError
-from ..types import layout_of
+from ..packing import bound_of
 from . import devices
+from .batching import records_of
+from .bindings import Record
 from .readback import blank
 from .records import RecordBuffer
 from .upload import Progress
 
 
-class ShardedBuffer:
+class ShardedBuffer(Generic[Record]):
     """Records of one type over several devices: neighbours stay together, the parts differ by one record at most.
 
-    `devices` are wgpu devices; `T` a type of fixed size; `capacity` records in all; `options` those of
-    `RecordBuffer`. `buffers` has the RecordBuffer of each device, `bounds` the records of the last batch that
+    `targets` are wgpu devices; `T` a type of fixed size; `capacity` records in all; `data` records to write, as in
+    `RecordBuffer`, whose other options are `options`. `buffers` has the RecordBuffer of each device, `bounds` the records of the last batch that
     each holds. Raises what `RecordBuffer` raises; LayoutError for a type that ends in a runtime-sized array.
 
     >>> import numpy as np, wgpu
@@ -32,17 +34,37 @@ class ShardedBuffer:
     ([(0, 4), (4, 7)], array([0, 1, 2, 3, 4, 5, 6], dtype=uint32))
     """
 
-    def __init__(self, targets: Sequence[Any], T: Any, capacity: int, **options: Any) -> None:
-        layout = layout_of(T)
+    def __init__(
+        self, targets: Sequence[Any], T: type[Record], capacity: int = 1, *, data: Any = None, **options: Any
+    ) -> None:
+        layout = devices.layout_of_type(T, "ShardedBuffer")
         if layout.is_runtime_sized:
             raise BindingError.of("shard-runtime", type=layout.name)
         if not targets:
             raise BindingError.of("device-type", function="ShardedBuffer", current="no device")
+        if "count" in options:
+            raise BindingError.of("shard-count")
         total = devices.whole("capacity", capacity, 1, 1 << 40, None, "ShardedBuffer")
+        if data is not None:
+            data = records_of(T, data, "ShardedBuffer")
+            total = max(total, bound_of(data).count)
         each = -(-total // len(targets))
         self.buffers = [RecordBuffer(target, T, each, **options) for target in targets]
         self.bounds = [(0, 0) for _ in targets]
         self._type, self._capacity = T, total
+        if data is not None:
+            self.write(data)
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        parts = " + ".join(str(stop - start) for start, stop in self.bounds)
+        records = f"{self.count} of {self._capacity} records, {self.buffers[0].stride} bytes each"
+        return f"<ShardedBuffer of {self._type.__name__}: {records}, on {len(self.buffers)} devices: {parts}>"
 
     @property
     def capacity(self) -> int:
@@ -63,9 +85,7 @@ class ShardedBuffer:
         >>> from gpustruct import u32
         >>> ShardedBuffer([wgpu.utils.get_default_device()], u32, 3).write(u32([1, 2, 3]))
         """
-        if type(batch) is not self._type:
-            facts = {"type": self._type.__name__, "current": type(batch).__name__}
-            raise SourceError.of("record-type", function="write", **facts)
+        batch = records_of(self._type, batch, f"ShardedBuffer({self._type.__name__}).write")
         shape = batch.__shape__
         if len(shape) != 1:
             raise SourceError.of("where-batch", current=f"a batch of shape {shape}", expected="one batch dimension")
@@ -84,7 +104,7 @@ class ShardedBuffer:
 
             buffer.write(batch[start:stop], progress=behind)
 
-    def read(self) -> Any:
+    def read(self) -> Record:
         """The records of the last batch, from all devices, as one batch; the copies overlap.
 
         >>> import wgpu

@@ -18,6 +18,7 @@ from ..layout import round_up
 from ..packing import Part, bound_of, columns_of, fault
 from ..views import forget
 from . import devices, readback, streaming
+from .bindings import count_written, wgpu_buffer
 from .chunking import LINE, ChunkPlan, Piece, Span, chunk_plans, spans_of
 from .staging import CHUNKS, DEFAULT_CHUNKS, Chunk, Ring, refused
 
@@ -134,6 +135,11 @@ class Uploader:
         """The wgpu device that uploads go to."""
         return self._device
 
+    def __repr__(self) -> str:
+        ring = self._ring
+        most = f"{self.staging_bytes} bytes of staging memory, at most {ring.count} chunks of {ring.chunk_size}"
+        return f"<Uploader to {self._device.adapter.info['device']}: {most}; without it up to {self._small_bytes}>"
+
     @property
     def staging_bytes(self) -> int:
         """Bytes of staging memory held at the moment."""
@@ -142,11 +148,11 @@ class Uploader:
     def write(
         self, buffer: Any, batch: Any, offset: int = 0, *, encoder: Any = None, progress: Progress | None = None
     ) -> None:
-        """Pack a batch and copy its records into `buffer`, from byte `offset` on.
+        """Pack a batch and copy its records into `buffer`, a wgpu buffer or a RecordBuffer, from byte `offset` on.
 
         All values are checked before the first byte is copied: a buffer is never half-written. A copy is a
         multiple of 4 bytes; where the records are not (an odd number of 2-byte or 6-byte ones), the bytes
-        beside them are read first and kept. With `encoder` the copies are recorded there, in staging memory
+        beside them are read first and kept. The buffer may end where the last value does: 12 bytes hold one vec3f. With `encoder` the copies are recorded there, in staging memory
         of their own that is held until `recall()`, to be called when you have submitted it. `progress` is
         called with (records done, records in all) behind each chunk. Columns that are maps of files
         (numpy.memmap) are let go behind the packing, so that they may be larger than memory.
@@ -166,10 +172,12 @@ class Uploader:
         >>> uploader.recall()
         """
         bound = bound_of(batch, "write")
+        records, buffer = buffer, wgpu_buffer(buffer)
         devices.check_buffer(self._device, buffer, "COPY_DST", "write")
         offset = devices.check_offset(offset, "write")
-        devices.check_room(buffer, offset, bound.size, "write")
-        self.put(buffer, batch, spans_of(bound, offset), encoder=encoder, progress=progress)
+        devices.check_room(buffer, offset, bound.extent, "write")
+        self.put(buffer, batch, spans_of(bound, offset, buffer.size), encoder=encoder, progress=progress)
+        count_written(records, offset + bound.extent)
 
     def put(
         self, buffer: Any, batch: Any, spans: Sequence[Span], *, encoder: Any = None, progress: Progress | None = None

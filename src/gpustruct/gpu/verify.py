@@ -20,6 +20,7 @@ from ..packing import pack
 from ..types import Struct, layout_of
 from ..unpacking import unpack
 from . import devices
+from .bindings import SMALLER_TYPE
 from .questions import Place, Walk, shader, walked
 
 # 0x0400 to 0x7bff: normal as f16, and as the upper half of an f32.
@@ -108,7 +109,7 @@ def verify(T: Any, device: Any = None) -> Report:
     if runtime or layout.record_stride <= device.limits["max-storage-buffer-binding-size"] // RECORDS:
         records = next(n for n in itertools.count(RECORDS) if layout.representable(n))
     data_size = layout.binding_size(records)
-    devices.check_limit(device, "max-storage-buffer-binding-size", data_size, layout.name)
+    devices.check_limit(device, "max-storage-buffer-binding-size", data_size, layout.name, SMALLER_TYPE)
     walk = walked(layout, records)
     uniform = None
     if not layout.uniform_faults() and layout.size <= device.limits["max-uniform-buffer-binding-size"]:

@@ -8,13 +8,14 @@ from .. import _kernel
 from ..unpacking import unpack
 from ..views import changed_ranges, forget
 from . import devices
+from .bindings import count_written, wgpu_buffer
 from .upload import Uploader
 
 
 def write_buffer(target: Any, buffer: Any, batch: Any, offset: int = 0) -> None:
     """Write a batch's records, or what has changed in a view, into a wgpu buffer from byte `offset` on.
 
-    `target` is the device or its queue. The write takes its place in the queue's order, as wgpu's own
+    `target` is the device or its queue, `buffer` a wgpu buffer or a RecordBuffer, whose `count` grows to the records written. The write takes its place in the queue's order, as wgpu's own
     ``queue.write_buffer`` does: behind what was submitted before, ahead of what is submitted later. For a
     batch the same as ``Uploader.of(device).write(buffer, batch, offset)``, errors included. Of a `view` only
     the byte ranges go up that differ from what it last sent to this buffer; call
@@ -48,6 +49,7 @@ def write_buffer(target: Any, buffer: Any, batch: Any, offset: int = 0) -> None:
         record: Any = batch[0] if isinstance(batch, _kernel.Records) else batch
         Uploader.of(device).write(buffer, unpack(type(record).__type__, data), offset)
         return
+    records, buffer = buffer, wgpu_buffer(buffer)
     devices.check_buffer(device, buffer, "COPY_DST", "write_buffer")
     offset = devices.check_offset(offset, "write_buffer")
     devices.check_room(buffer, offset, data.nbytes, "write_buffer")
@@ -57,3 +59,4 @@ def write_buffer(target: Any, buffer: Any, batch: Any, offset: int = 0) -> None:
     except BaseException:
         forget(buffer)
         raise
+    count_written(records, offset + data.nbytes)

@@ -8,6 +8,7 @@ Everything here is bytes, and nothing here knows a Python class.
 
 from .arithmetic import MAX_BYTES, MAX_COUNT, MAX_DEPTH, MAX_MEMBERS, SCALAR_SIZE, round_up, whole_number
 from .building import MemberSpec, array, atomic, matrix, scalar, struct, vector
+from .extents import extent, records_in
 from .measures import Kind, Layout, Member, Padding
 from .scalars import Leaf, leaves
 from .spelling import python_name, vec4_array
@@ -26,9 +27,11 @@ __all__ = [
     "Padding",
     "array",
     "atomic",
+    "extent",
     "leaves",
     "matrix",
     "python_name",
+    "records_in",
     "round_up",
     "scalar",
     "struct",

@@ -7,3 +7,7 @@ from .parsing import parse
 from .writing import declare
 
 __all__ = ["BackendWarning", "EntryPoint", "Module", "Override", "Skipped", "Variable", "check", "declare", "parse"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

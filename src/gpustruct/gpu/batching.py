@@ -1,0 +1,93 @@
+"""What a RecordBuffer takes for records, as batches: batches themselves, views, and whatever `batch` takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .. import _kernel
+from ..batches import Batch
+from ..errors import SourceError
+from ..layout import Layout
+from ..sources import batch
+from ..types import layout_of
+from ..unpacking import unpack
+from . import devices
+from .readback import blank
+
+
+def records_of(T: Any, value: Any, function: str) -> Any:
+    """`value` as a batch of `T`, or of the element of the runtime-sized array that `T` is or ends in.
+
+    A view is a batch of one, over the same bytes. A mapping that has the runtime-sized member is a whole record
+    of `T`; any other mapping, and any other source, are elements. Raises SourceError for records of another type,
+    and what `batch` raises.
+
+    >>> from gpustruct import u32, vec3f
+    >>> records_of(vec3f, [[1, 2, 3], [4, 5, 6]], "write").__shape__
+    (2,)
+    """
+    element, tail = devices.element_of(T), layout_of(T).tail
+    given = batch_of_view(value) if is_view(value) else value
+    if type(given) is element or type(given) is T:
+        return given
+    expected = T.__name__ if element is T else f"{T.__name__} or {element.__name__}"
+    if isinstance(given, Batch):
+        raise SourceError.of("record-type", type=expected, current=type(given).__name__, function=function)
+    whole = tail is not None and isinstance(value, Mapping) and tail.name in value
+    try:
+        return batch(T if whole else element, value)
+    except SourceError as error:
+        if error.rule not in ("source-kind", "column-source"):
+            raise
+        current = type(value).__name__
+        raise SourceError.of("record-type", type=expected, current=current, function=function) from error
+
+
+def header_of(T: Any, value: Any) -> Any:
+    """`value`, a mapping of the members before the array, a batch of `T` or a view, as one record without elements."""
+    layout: Layout = layout_of(T)
+    tail = layout.fields[-1].name
+    given = batch_of_view(value) if is_view(value) else value
+    if type(given) is T:
+        return given
+    current = type(given).__name__
+    if isinstance(given, Mapping):
+        strange = [name for name in given if not isinstance(name, str) or name == tail]
+        if not strange:
+            return batch(T, {**given, tail: column_of(blank(devices.element_of(T), 0))})
+        current = f"a mapping with the key {strange[0]!r}"
+    raise SourceError.of("header-columns", type=T.__name__, current=current, member=layout.fields[0].name)
+
+
+def is_view(value: Any) -> bool:
+    """Whether `value` is a view, of one record or of some."""
+    return isinstance(value, _kernel.Record | _kernel.Records)
+
+
+def batch_of_view(view: Any) -> Any:
+    """A view's records as a batch over the same bytes: one record without a batch dimension, some with one.
+
+    >>> from gpustruct import vec3f, view
+    >>> batch_of_view(view(vec3f)).__shape__, batch_of_view(view(vec3f, count=2)).__shape__
+    ((), (2,))
+    """
+    if isinstance(view, _kernel.Records):
+        slot, layout, _ = _kernel.element_of(view).assign.args
+        kind = slot.type
+        while kind.__layout__ != layout:
+            kind = kind.__element__
+        return unpack(kind, memoryview(view), count=len(view))
+    kind = type(view).__type__
+    found = unpack(kind, memoryview(view))
+    return found if layout_of(kind).is_runtime_sized else found[0]
+
+
+def column_of(batch: Batch) -> Any:
+    """What a member of an array type takes: the batch of a struct, the column of anything else."""
+    while "" in type(batch).__members__:
+        inner = batch.__columns__[0]
+        if not isinstance(inner, Batch):
+            return inner
+        batch = inner
+    return batch
