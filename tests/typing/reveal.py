@@ -1,6 +1,6 @@
 """Read by pyright only: each reveal_type must say what its comment says. See test_types.py."""
 
-from typing import Annotated, reveal_type
+from typing import Annotated, Any, reveal_type
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from gpustruct import (
     vec3f,
     vec4f,
 )
+from gpustruct.gpu import RecordBuffer, ShardedBuffer, read_buffer
 
 
 class Camera(Struct):
@@ -99,6 +100,20 @@ reveal_type(unpack(Light, data))  # Light
 reveal_type(unpack(Light, data, count=3).color)  # NDArray[Any]
 reveal_type(unpack(vec3f, data))  # vec3f
 
+device: Any = None
+buffer = RecordBuffer(device, Light, 10)
+reveal_type(buffer)  # RecordBuffer[Light]
+reveal_type(buffer.read())  # Light
+reveal_type(buffer.read(2, 5, out=light).color)  # NDArray[Any]
+reveal_type(buffer.read_async().result())  # Light
+reveal_type(buffer.type)  # type[Light]
+reveal_type(buffer.count)  # int
+reveal_type(RecordBuffer(device, vec3f, data=[[1, 2, 3]]).read())  # vec3f
+reveal_type(RecordBuffer(device, array[Light]).read())  # Any
+reveal_type(ShardedBuffer([device], Light, 10).read())  # Light
+reveal_type(read_buffer(device, buffer, Light).radius)  # NDArray[Any]
+reveal_type(read_buffer(device, buffer, array[Light]))  # Any
+
 field: Field = Light.radius
 layout: Layout = layout_of(Scene)
 
@@ -111,3 +126,6 @@ Scene(camera=light, count=1, weights=1, lights=light, grid=light)  # error: Argu
 light.colour  # error: Cannot access attribute "colour"
 Light.color.offsets  # error: Cannot access attribute "offsets"
 light.color = np.ones(4)  # error: Cannot assign to attribute "color"
+buffer.read().colour  # error: Cannot access attribute "colour"
+buffer.capacity = 3  # error: Cannot assign to attribute "capacity"
+RecordBuffer(device, light)  # error: Argument of type "Light"

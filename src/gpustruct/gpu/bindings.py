@@ -71,7 +71,7 @@ class BoundRecords(Generic[Record]):
         return self._device
 
     @property
-    def type(self) -> Any:
+    def type(self) -> type[Record]:
         """The gpustruct type of the buffer."""
         return self._type
 

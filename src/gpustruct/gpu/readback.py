@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Generator, Sequence
-from typing import Any
+from typing import Any, Generic, overload
 
 import numpy as np
 import wgpu
@@ -14,7 +14,7 @@ from .. import _kernel, threads
 from ..batches import Batch, from_columns
 from ..layout import Layout, extent, records_in, round_up
 from ..packing import STREAM_BYTES, columns_of
-from ..types import layout_of
+from ..types import array, layout_of
 from ..unpacking import DTYPES, drained_of, gather_fault
 from . import devices
 from .bindings import Record, wgpu_buffer
@@ -119,7 +119,7 @@ def _gather(piece: Piece, memory: Any, out: Batch, workers: int) -> None:
         raise gather_fault(type(out), columns_of(out, piece.part), record, leaf)
 
 
-class PendingRead:
+class PendingRead(Generic[Record]):
     """Records on their way back: `done` says whether they have come, `result()` gives them, `await` too.
 
     The records are those at the time of the call, whatever is written later. `result()` waits.
@@ -144,7 +144,7 @@ class PendingRead:
         """Whether `result()` returns without waiting for the device."""
         return all(arrived(chunk.promise) for _, chunk in self._in_flight)
 
-    def result(self) -> Any:
+    def result(self) -> Record:
         """The records, as a batch; waits for the device if they have not come."""
         with self._lock:
             while self._in_flight:
@@ -160,7 +160,7 @@ class PendingRead:
         state = "taken" if not self._in_flight else "here" if self.done else "on their way"
         return f"<PendingRead of {self._out!r}: {state}>"
 
-    def __await__(self) -> Generator[Any, Any, Any]:
+    def __await__(self) -> Generator[Any, Any, Record]:
         for _, chunk in list(self._in_flight):
             yield from chunk.promise.__await__()
         return self.result()
@@ -224,7 +224,7 @@ class Reader:
         chunk.land(plan, out, workers)
         self.give_back(chunk)
 
-    def begin(self, buffer: Any, out: Any, offset: int, spans: Sequence[Span] | None = None) -> PendingRead:
+    def begin(self, buffer: Any, out: Any, offset: int, spans: Sequence[Span] | None = None) -> PendingRead[Any]:
         """Submit the copies now; the columns of `out` are filled when the result is asked for."""
         spans = spans_of(drained_of(type(out), out), offset, buffer.size) if spans is None else spans
         total = sum(span.size for span in spans)
@@ -240,7 +240,11 @@ class Reader:
         return PendingRead(self, in_flight, out, threads.choose(total, 1, None))
 
 
-def read_buffer(target: Any, buffer: Any, T: type[Record], count: int | None = None, offset: int = 0) -> Record:
+@overload
+def read_buffer(target: Any, buffer: Any, T: type[array], count: int | None = ..., offset: int = ...) -> Any: ...
+@overload
+def read_buffer(target: Any, buffer: Any, T: type[Record], count: int | None = ..., offset: int = ...) -> Record: ...
+def read_buffer(target: Any, buffer: Any, T: Any, count: int | None = None, offset: int = 0) -> Any:
     """The records of a wgpu buffer, from byte `offset` on, as a batch of `T` over fresh memory.
 
     `target` is the device or its queue; `buffer` a wgpu buffer or a RecordBuffer. `count` is in records (elements

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, overload
 
 import wgpu
 
@@ -12,6 +12,7 @@ from .. import batches
 from ..errors import BindingError, SourceError
 from ..layout import round_up
 from ..packing import Bound, bound_of
+from ..types import array
 from ..unpacking import drained_of
 from . import devices
 from .batching import header_of, records_of
@@ -282,7 +283,12 @@ class RecordBuffer(BoundRecords[Record]):
 
     # Back.
 
-    def read(self, start: int = 0, stop: int | None = None, *, out: Any = None) -> Record:
+    # A checker does not know the elements of an array type.
+    @overload
+    def read(self: RecordBuffer[array], start: int = ..., stop: int | None = ..., *, out: Any = ...) -> Any: ...
+    @overload
+    def read(self, start: int = ..., stop: int | None = ..., *, out: Any = ...) -> Record: ...
+    def read(self, start: int = 0, stop: int | None = None, *, out: Any = None) -> Any:
         """Records [start, stop) as a batch; without `stop`, up to the last in use.
 
         Each column is an array of its own, or the array of `out`, a batch of the same type over writable
@@ -302,7 +308,13 @@ class RecordBuffer(BoundRecords[Record]):
             out, spans = self._incoming(start, stop, out, "read")
             return Reader.of(self._device).read(self._buffer, out, 0, spans)
 
-    def read_async(self, start: int = 0, stop: int | None = None, *, out: Any = None) -> PendingRead:
+    @overload
+    def read_async(
+        self: RecordBuffer[array], start: int = ..., stop: int | None = ..., *, out: Any = ...
+    ) -> PendingRead[Any]: ...
+    @overload
+    def read_async(self, start: int = ..., stop: int | None = ..., *, out: Any = ...) -> PendingRead[Record]: ...
+    def read_async(self, start: int = 0, stop: int | None = None, *, out: Any = None) -> PendingRead[Any]:
         """`read`, without waiting: the records as they are now, in queue order, when they have come.
 
         ``await`` the result, or ask it: `PendingRead.done`, `PendingRead.result()`.
