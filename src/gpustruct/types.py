@@ -339,7 +339,7 @@ def layout_of(type_: Any) -> Layout:
     cls = type(type_) if isinstance(type_, Batch) else type_
     layout = getattr(cls, "__layout__", None)
     if not isinstance(layout, Layout):
-        raise LayoutError.of("not-a-type", current=_spell(type_))
+        raise LayoutError.of("not-a-type", function="layout_of", current=_spell(type_))
     return layout
 
 

@@ -16,6 +16,7 @@ import gpustruct.wgsl
 from gpustruct import (
     BindingError,
     GpuStructError,
+    LayoutError,
     SourceError,
     Struct,
     array,
@@ -356,6 +357,13 @@ def test_shards_take_what_a_record_buffer_takes(device: Any) -> None:
     sharded = ShardedBuffer([device, device], vec3f, data=[[1, 2, 3], [4, 5, 6], [7, 8, 9]])
     assert (sharded.capacity, sharded.count) == (3, 3)
     assert np.asarray(sharded.read()).tolist() == [[1, 2, 3], [4, 5, 6], [7, 8, 9]]
+    one = view(Item)
+    one.id = 5
+    assert ShardedBuffer([device, device], Item, data=one).read().id.tolist() == [5]
+    with pytest.raises(SourceError, match="one batch dimension"):
+        sharded.write(np.zeros((2, 2, 3)))
+    with pytest.raises(BindingError, match="make a ShardedBuffer of 4 records"):
+        sharded.write(np.zeros((4, 3)))
     with pytest.raises(BindingError, match="leave it out, pass data=batch"):
         ShardedBuffer([device], vec3f, 3, count=2)
     with pytest.raises(SourceError, match="takes records of vec3f"):
@@ -376,3 +384,15 @@ def test_a_batch_is_written_as_it_is(device: Any) -> None:
     source = {"position": np.float64([[1, 2, 3]]), "id": np.int64([4])}
     one, other = RecordBuffer(device, Item, data=source), RecordBuffer(device, Item, data=batch(Item, source))
     assert device.queue.read_buffer(one.buffer) == device.queue.read_buffer(other.buffer)
+
+
+@pytest.mark.parametrize("T", [float, "Item", None, 3, np.dtype("f4"), Struct], ids=repr)
+def test_what_is_no_type_is_refused_by_the_function_that_was_called(device: Any, T: Any) -> None:
+    buffer = RecordBuffer(device, Item, data=items(2)).buffer
+    for name, call in {
+        "RecordBuffer": lambda: RecordBuffer(device, T),
+        "ShardedBuffer": lambda: ShardedBuffer([device], T),
+        "read_buffer": lambda: read_buffer(device, buffer, T),
+    }.items():
+        with pytest.raises(LayoutError, match=f"^{name} takes a gpustruct type"):
+            call()

@@ -10,7 +10,7 @@ from typing import Any
 import wgpu
 
 from ..batches import Batch
-from ..errors import BindingError, SourceError
+from ..errors import BindingError, LayoutError, SourceError
 from ..layout import Layout, round_up
 from ..types import layout_of
 
@@ -151,6 +151,8 @@ def layout_of_type(T: Any, function: str) -> Layout:
     kind: Any = type(T) if isinstance(T, Batch) else getattr(type(T), "__type__", None)
     if kind is not None:
         raise SourceError.of("type-instance", function=function, type=kind.__name__)
+    if not isinstance(getattr(T, "__layout__", None), Layout):
+        raise LayoutError.of("not-a-type", function=function, current=getattr(T, "__name__", repr(T)))
     return layout_of(T)
 
 

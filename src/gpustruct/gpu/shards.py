@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Any, Generic
 
-from ..batches import Batch, from_columns
+from ..batches import Batch, broadcast, from_columns
 from ..errors import BindingError, SourceError
 from ..packing import bound_of
 from . import devices
@@ -77,7 +77,9 @@ class ShardedBuffer(Generic[Record]):
         return self.bounds[-1][1]
 
     def write(self, batch: Any, *, progress: Progress | None = None) -> None:
-        """Write a batch, a part of it to each device; `progress` gets (records done, records in all).
+        """Write a batch, or what `RecordBuffer.write` takes for one, a part of it to each device.
+
+        `progress` gets (records done, records in all).
 
         A value that does not fit raises SourceError before its part is written; parts before it stand.
 
@@ -86,13 +88,14 @@ class ShardedBuffer(Generic[Record]):
         >>> ShardedBuffer([wgpu.utils.get_default_device()], u32, 3).write(u32([1, 2, 3]))
         """
         batch = records_of(self._type, batch, f"ShardedBuffer({self._type.__name__}).write")
-        shape = batch.__shape__
-        if len(shape) != 1:
-            raise SourceError.of("where-batch", current=f"a batch of shape {shape}", expected="one batch dimension")
-        count = shape[0]
+        if not batch.__shape__:
+            batch = broadcast(batch, (1,))
+        if len(batch.__shape__) != 1:
+            raise SourceError.of("shard-shape", shape=batch.__shape__, type=self._type.__name__)
+        count = len(batch)
         if count > self._capacity:
-            facts = {"capacity": self._capacity, "start": 0, "count": count, "needed": count}
-            raise BindingError.of("capacity", function="write", type=self._type.__name__, **facts)
+            facts = {"capacity": self._capacity, "count": count, "type": self._type.__name__}
+            raise BindingError.of("shard-capacity", **facts)
         edges = [count * k // len(self.buffers) for k in range(len(self.buffers), -1, -1)]
         edges = [count - edge for edge in edges]
         self.bounds = list(itertools.pairwise(edges))

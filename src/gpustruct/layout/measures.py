@@ -368,7 +368,7 @@ class Layout:
         layout = getattr(other, "__layout__", other)
         if not isinstance(layout, Layout):
             current = getattr(other, "__name__", None) or repr(other)
-            raise LayoutError.of("not-a-type", current=current)
+            raise LayoutError.of("not-a-type", function="layout_of", current=current)
         facts = [
             f"{what} {before}" if before == after else f"{what} {before} -> {after}"
             for what, before, after in (
