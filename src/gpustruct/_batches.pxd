@@ -12,15 +12,20 @@ cdef struct Member:
     bint is_struct
     int ndim
     npy_intp shape[MOST_INNER]
+    npy_intp strides[MOST_INNER]
+    npy_intp offset
     unsigned long long accepted
 
 
 cdef class MemberTable:
     cdef object cls
-    cdef tuple slots, names, classes
+    cdef tuple slots, names, classes, dtypes
     cdef int count
     cdef Py_ssize_t stride
     cdef Member *members
+    # The dtype of the structured array that came last, and where the members are in it.
+    cdef object record_dtype
+    cdef tuple record_fields
     cdef dict plans
     # The plan that was used last, of the class in _kernel.pxd.
     cdef object last

@@ -9,7 +9,7 @@ cimport cython
 cimport numpy as cnp
 from cpython.dict cimport PyDict_GetItem, PyDict_Size
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
-from cpython.object cimport PyObject
+from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
 
@@ -19,14 +19,18 @@ cnp.import_array()
 cdef extern from "numpy/arrayobject.h":
     bint PyArray_CheckExact(object value)
     object PyArray_View(cnp.ndarray array, PyObject *dtype, PyObject *kind)
-    object PyArray_GetField(cnp.ndarray array, cnp.dtype kind, int offset)
+    # These take over the reference to the dtype.
+    object PyArray_NewFromDescr(PyTypeObject *cls, cnp.dtype kind, int ndim, npy_intp *shape, npy_intp *strides,
+                                void *data, int flags, PyObject *maker)
+    object PyArray_Empty(int ndim, npy_intp *shape, cnp.dtype kind, int fortran)
 
 
 cdef class MemberTable:
     """What the columns of a type must be, member by member.
 
-    `members` has for each (name, class or None, accepted, shape): the class where the member is a struct, the
-    numbers of the numpy types that become the member's scalar, the dimensions after the batch's own. `slots` are
+    `members` has for each (name, class or None, accepted, shape, strides, offset, dtype): the class where the member
+    is a struct, the numbers of the numpy types that become the member's scalar, the dimensions after the batch's own
+    and their steps in a packed record, the member's first byte there, the dtype of its scalars. `slots` are
     handed to Python with a column that is none of the usual. `stride` is the bytes from one record to the next.
     """
 
@@ -42,7 +46,8 @@ cdef class MemberTable:
         self.members = <Member *>PyMem_Malloc((self.count + 1) * sizeof(Member))
         if self.members == NULL:
             raise MemoryError
-        for k, (_, kind, accepted, shape) in enumerate(members):
+        self.dtypes = tuple(member[6] for member in members)
+        for k, (_, kind, accepted, shape, strides, offset, _) in enumerate(members):
             if len(shape) > MOST_INNER:
                 raise ValueError("a type nests at most 15 deep")
             self.members[k].is_struct = kind is not None
@@ -51,7 +56,8 @@ cdef class MemberTable:
             for number in accepted:
                 self.members[k].accepted |= (<unsigned long long>1) << <int>number
             for d in range(len(shape)):
-                self.members[k].shape[d] = shape[d]
+                self.members[k].shape[d], self.members[k].strides[d] = shape[d], strides[d]
+            self.members[k].offset = offset
 
     def __dealloc__(self):
         PyMem_Free(self.members)
@@ -85,8 +91,13 @@ cdef class BatchBase:
             self.__hold__(values, columns)
 
 
-cdef bint hold(BatchBase batch, MemberTable table, tuple values, dict columns) except -1:
-    """Take the columns if each is usual and all have one leading shape, or none; whether that was so."""
+cdef bint hold(BatchBase batch, MemberTable table, tuple values, dict columns, bint convert=True,
+               bint owned=False) except -1:
+    """Take the columns if each is usual and all have one leading shape, or none; whether that was so.
+
+    Where `convert`, a column that is no array is read as the constructor reads it. Those that are `owned` were made
+    for this batch, which needs no views of its own.
+    """
     cdef int k, d, lead = 0, own
     cdef bint led = False
     cdef PyObject *value
@@ -111,6 +122,8 @@ cdef bint hold(BatchBase batch, MemberTable table, tuple values, dict columns) e
         column, member = <object>value, &table.members[k]
         if not member.is_struct:
             if not PyArray_CheckExact(column):
+                if not convert:
+                    return False
                 # A copy of what has no memory of its own, a view of what has: converted once.
                 column = table.cls.__convert__(table.slots[k], column)
                 if not PyArray_CheckExact(column):
@@ -125,7 +138,8 @@ cdef bint hold(BatchBase batch, MemberTable table, tuple values, dict columns) e
                 if dims[own + d] != member.shape[d]:
                     return False
             # Whoever gave it may give it another dtype or shape later: the batch keeps its own view.
-            column = PyArray_View(array, NULL, NULL)
+            if not owned:
+                column = PyArray_View(array, NULL, NULL)
         else:
             if type(column) is not <object>PyTuple_GET_ITEM(table.classes, k):
                 return False
@@ -197,25 +211,127 @@ def from_dict(cls, dict source):
         return None
     batch = cls.__new__(cls)
     batch.table = table
-    return batch if hold(batch, table, (), source) else None
+    return batch if hold(batch, table, (), source, False) else None
+
+
+cdef bint know_fields(MemberTable table, object kind) except -1:
+    """Find the members among a structured dtype's fields; whether it has just them, each an array of numbers."""
+    # As Python has them: where there are none, the C field may be no object at all.
+    fields = kind.fields
+    if fields is None or len(fields) != table.count or any(name not in fields for name in table.names):
+        return False
+    found = []
+    for name in table.names:
+        field, offset = fields[name][0], fields[name][1]
+        base, shape = field.subdtype or (field, ())
+        if base.fields is not None or base.subdtype is not None or len(shape) > MOST_INNER:
+            return False
+        found.append((base, offset, shape))
+    # numpy's dtypes do not change: what was found holds for every array of this one.
+    table.record_fields, table.record_dtype = tuple(found), kind
+    return True
 
 
 def from_structured(cls, cnp.ndarray source not None):
     """A batch of views of the fields of a structured array that has just the type's; None otherwise."""
     cdef MemberTable table = table_of(cls)
     cdef BatchBase batch
-    cdef dict columns
-    cdef object fields = source.dtype.fields, kind
-    if table is None or fields is None or len(fields) != table.count:
+    cdef cnp.dtype kind
+    cdef npy_intp shape[MOST_INNER + MOST_LEADING]
+    cdef npy_intp strides[MOST_INNER + MOST_LEADING]
+    cdef npy_intp offset, step
+    cdef int k, d, total, ndim = cnp.PyArray_NDIM(source)
+    cdef int flags = cnp.NPY_ARRAY_WRITEABLE if cnp.PyArray_ISWRITEABLE(source) else 0
+    cdef tuple field, inner
+    if table is None or ndim > MOST_LEADING or not cnp.PyArray_SIZE(source):
         return None
+    if table.record_dtype is not source.dtype and not know_fields(table, source.dtype):
+        return None
+    for d in range(ndim):
+        shape[d], strides[d] = cnp.PyArray_DIM(source, d), cnp.PyArray_STRIDE(source, d)
     columns = {}
-    for name in table.names:
-        entry = fields.get(name)
-        if entry is None:
-            return None
-        kind = entry[0]
+    for k in range(table.count):
+        field = <tuple>PyTuple_GET_ITEM(table.record_fields, k)
+        kind, offset, inner = <cnp.dtype>field[0], field[1], <tuple>field[2]
+        total = ndim + <int>PyTuple_GET_SIZE(inner)
+        step = kind.itemsize
+        for d in range(total - 1, ndim - 1, -1):
+            shape[d], strides[d] = inner[d - ndim], step
+            step *= shape[d]
         Py_INCREF(kind)
-        columns[name] = PyArray_GetField(source, kind, entry[1])
+        column = PyArray_NewFromDescr(<PyTypeObject *>cnp.ndarray, kind, total, shape, strides,
+                                      <char *>cnp.PyArray_DATA(source) + offset, flags, NULL)
+        cnp.set_array_base(column, source)
+        columns[<object>PyTuple_GET_ITEM(table.names, k)] = column
     batch = cls.__new__(cls)
     batch.table = table
-    return batch if hold(batch, table, (), columns) else None
+    return batch if hold(batch, table, (), columns, False, True) else None
+
+
+cdef BatchBase views_over(MemberTable table, cnp.ndarray data, char *at, int ndim, npy_intp *shape, npy_intp *strides,
+                          tuple batch_shape):
+    """A batch of views of packed records: `shape` and `strides` have room for a member's own dimensions."""
+    cdef BatchBase batch = table.cls.__new__(table.cls)
+    cdef tuple columns = PyTuple_New(table.count)
+    cdef int k, d, total, flags = cnp.NPY_ARRAY_WRITEABLE if cnp.PyArray_ISWRITEABLE(data) else 0
+    cdef Member *member
+    cdef bint empty = False
+    cdef cnp.dtype kind
+    for d in range(ndim):
+        empty = empty or shape[d] == 0
+    for k in range(table.count):
+        member = &table.members[k]
+        total = ndim + member.ndim
+        for d in range(member.ndim):
+            shape[ndim + d], strides[ndim + d] = member.shape[d], member.strides[d]
+        if member.is_struct:
+            nested = table_of(<object>PyTuple_GET_ITEM(table.classes, k))
+            inner = batch_shape if not member.ndim else tuple([shape[d] for d in range(total)])
+            column = views_over(nested, data, at + member.offset, total, shape, strides, inner)
+        else:
+            kind = <cnp.dtype>PyTuple_GET_ITEM(table.dtypes, k)
+            Py_INCREF(kind)
+            if empty:
+                column = PyArray_Empty(total, shape, kind, 0)
+            else:
+                column = PyArray_NewFromDescr(<PyTypeObject *>cnp.ndarray, kind, total, shape, strides,
+                                              at + member.offset, flags, NULL)
+                cnp.set_array_base(column, data)
+        Py_INCREF(column)
+        PyTuple_SET_ITEM(columns, k, column)
+    batch.table, batch.__columns__, batch.__shape__ = table, columns, batch_shape
+    return batch
+
+
+def unpack_views(cls, cnp.ndarray data not None, Py_ssize_t offset, Py_ssize_t count, Py_ssize_t stride):
+    """`count` records in an array of bytes as a batch of views; the caller has checked that they lie in it.
+
+    None for types whose batches are made in Python.
+    """
+    cdef MemberTable table = table_of(cls)
+    cdef npy_intp shape[MOST_INNER + MOST_LEADING]
+    cdef npy_intp strides[MOST_INNER + MOST_LEADING]
+    if table is None:
+        return None
+    shape[0], strides[0] = count, stride
+    return views_over(table, data, <char *>cnp.PyArray_DATA(data) + offset, 1, shape, strides, (count,))
+
+
+def unpack_all(cls, data):
+    """All records in an array of bytes, or in bytes, as a batch of views; None where anything is unusual."""
+    cdef cnp.ndarray memory
+    cdef MemberTable table
+    if not isinstance(cls, type) or not issubclass(cls, BatchBase):
+        return None
+    table = table_of(cls)
+    if table is None:
+        return None
+    if type(data) is bytes or type(data) is bytearray:
+        data = cnp.PyArray_FROM_OTF(memoryview(data), cnp.NPY_UINT8, 0) if len(data) else None
+    if not PyArray_CheckExact(data):
+        return None
+    memory = data
+    if (cnp.PyArray_TYPE(memory) != cnp.NPY_UINT8 or cnp.PyArray_NDIM(memory) != 1
+            or not cnp.PyArray_IS_C_CONTIGUOUS(memory) or cnp.PyArray_DIM(memory, 0) % table.stride):
+        return None
+    return unpack_views(cls, memory, 0, cnp.PyArray_DIM(memory, 0) // table.stride, table.stride)

@@ -19,7 +19,7 @@ from ._batches import set_unpack_plan as set_unpack_plan
 from .column_checks import INTEGER_RANGE as INTEGER_RANGE
 from .column_checks import Parts, Shape, Slot, check_numbers
 from .errors import SourceError
-from .layout import Layout
+from .layout import Layout, leaves
 from .libraries import read_column
 from .libraries.arrays import describe
 
@@ -31,6 +31,8 @@ NESTED: list[Callable[[Slot, Any, str], Any]] = []
 _INTEGERS = tuple(np.dtype(char).num for char in "?bBhHiIlLqQ")
 _REALS = _INTEGERS + tuple(np.dtype(char).num for char in "efd")
 ACCEPTED = {"i32": _INTEGERS, "u32": _INTEGERS, "f32": _REALS, "f16": _REALS}
+
+DTYPES = {"f32": np.dtype("<f4"), "f16": np.dtype("<f2"), "i32": np.dtype("<i4"), "u32": np.dtype("<u4")}
 
 # What every instance keeps; `_batches.BatchBase` has them.
 KEPT = ("__columns__", "__shape__", "__run__", "__pack_plan__", "__unpack_plan__")
@@ -82,13 +84,18 @@ class Batch(BatchBase):
         if slots is None or any(slot.runtime for slot in slots.values()):
             return None
         rows: list[Any] = []
-        for name, slot in slots.items():
-            layout: Layout = slot.core.__layout__
+        own: Layout = cls.__layout__
+        offsets = [0] if "" in slots else [member.offset for member in own.fields]
+        for (name, slot), offset in zip(slots.items(), offsets, strict=True):
+            layout, steps = strides_of(slot.type.__layout__)
             if layout.kind == "struct":
-                rows.append((name, slot.core, (), slot.dims))
+                rows.append((name, slot.core, (), slot.dims, steps, offset, None))
             else:
-                rows.append((name, None, ACCEPTED[layout.scalar], slot.inner))
-        table = MemberTable(cls, tuple(slots.values()), tuple(rows), cls.__layout__.record_stride)
+                (leaf,) = leaves(layout)
+                steps += tuple(step for _, step in leaf.axes)
+                scalar = leaf.scalar
+                rows.append((name, None, ACCEPTED[scalar], slot.inner, steps, offset, DTYPES[scalar]))
+        table = MemberTable(cls, tuple(slots.values()), tuple(rows), own.record_stride)
         type.__setattr__(cls, "__table__", table)
         return table
 
@@ -146,6 +153,14 @@ class Batch(BatchBase):
             raise TypeError(f"a batch of {type(self).__name__} is not one array; {way_out}")
         array = whole(slots[""], self.__columns__[0], self.__shape__)
         return np.array(array, dtype=dtype, copy=copy) if dtype is not None or copy else array
+
+
+def strides_of(layout: Layout) -> tuple[Layout, Shape]:
+    """What an array holds in the end, and the step in bytes of each of its dimensions; for another type no steps."""
+    steps: Shape = ()
+    while layout.element is not None:
+        layout, steps = layout.element, (*steps, layout.stride)
+    return layout, steps
 
 
 def from_columns(cls: type[Any], columns: tuple[Any, ...], shape: Shape) -> Any:

@@ -9,11 +9,12 @@ import numpy as np
 
 from . import _kernel, threads
 from . import layout as layouts
-from .batches import INTEGER_RANGE, Batch, Slot, from_columns, set_unpack_plan
+from ._batches import unpack_all, unpack_views
+from .batches import DTYPES, INTEGER_RANGE, Batch, Slot, from_columns, set_unpack_plan
 from .columns import Columns
 from .errors import SourceError
 from .layout import Layout
-from .packing import STREAM_BYTES, Bound, Part, bind, byte_view, check_stride, columns_of, whole_bytes
+from .packing import STREAM_BYTES, ZERO, Bound, Part, bind, byte_view, check_stride, columns_of, whole_bytes
 
 T = TypeVar("T", bound=Batch)
 
@@ -41,6 +42,10 @@ def unpack(
     >>> unpack(Particle, data).position
     array([[1., 2., 3.]], dtype=float32)
     """
+    if out is None and stride is None and count is None and offset is ZERO:
+        made = unpack_all(cls, data)
+        if made is not None:
+            return made
     layout = getattr(cls, "__layout__", None)
     if not isinstance(cls, type) or not issubclass(cls, Batch) or not isinstance(layout, Layout):
         raise SourceError.of("unpack-type", current=getattr(cls, "__name__", repr(cls)))
@@ -51,11 +56,13 @@ def unpack(
     if out is not None:
         return _gather(cls, data, offset, step, records, out)
     if not layout.is_runtime_sized:
-        return _views(cls, data, offset, (records,), (step,))
+        return unpack_views(cls, data, offset, records, step)
     return _tail_views(cls, data, offset, records)
 
 
 def _bytes(cls: Any, data: Any) -> np.ndarray:
+    if data.__class__ is np.ndarray and data.dtype.char == "B" and data.ndim == 1 and data.flags.c_contiguous:
+        return data
     try:
         return byte_view(data)
     except (TypeError, ValueError, BufferError) as error:
@@ -111,9 +118,6 @@ def _column(
     if 0 in shape:
         return np.empty(shape, DTYPES[leaf.scalar])
     return np.ndarray(shape, DTYPES[leaf.scalar], data, offset, strides)
-
-
-DTYPES = {"f32": np.dtype("<f4"), "f16": np.dtype("<f2"), "i32": np.dtype("<i4"), "u32": np.dtype("<u4")}
 
 
 def _tail_views(cls: Any, data: np.ndarray, offset: int, records: int) -> Any:

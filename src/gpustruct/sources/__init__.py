@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
+from .._batches import from_dict, from_structured
 from ..batches import Batch, Parts
 from ..errors import SourceError
 from ..libraries import Shelf
@@ -52,8 +55,12 @@ def batch(cls: Any, source: Any, names: Names = None, /, **renames: Any) -> Any:
     members: dict[str, Any] | None = getattr(cls, "__members__", None)
     if not isinstance(cls, type) or not issubclass(cls, Batch) or members is None:
         raise SourceError.of("batch-abstract", name=getattr(cls, "__name__", repr(cls)))
-    if isinstance(source, cls) and not names and not renames:
-        return source
+    if not names and not renames:
+        if isinstance(source, cls):
+            return source
+        made = _of_plain_arrays(cls, source)
+        if made is not None:
+            return made
     if "" in members:
         return _plain(cls, source, names, renames)
     spec = dict(names) if isinstance(names, Mapping) else {}
@@ -70,6 +77,13 @@ def batch(cls: Any, source: Any, names: Names = None, /, **renames: Any) -> Any:
     if shelf is not None:
         return from_shelf(cls, shelf, spec)
     return from_shelf(cls, structured(from_records(cls, source, spec, cls.__name__), cls.__name__), {})
+
+
+def _of_plain_arrays(cls: Any, source: Any) -> Any:
+    """A batch of a mapping or a structured array that has just the type's columns; None where anything is unusual."""
+    if source.__class__ is dict:
+        return from_dict(cls, source)
+    return from_structured(cls, source) if source.__class__ is np.ndarray else None
 
 
 def _plain(cls: Any, source: Any, names: Names, renames: Mapping[str, Any]) -> Any:
