@@ -115,7 +115,8 @@ cdef class Member:
                  Py_ssize_t stride, assign):
         if leaf is None and (not isinstance(kind, Member) if count >= 0 else not issubclass(kind, Record)):
             raise TypeError("a Member has a Leaf, a class of records, or rows of a Member")
-        if (offset < 0 or size < 0 or (count >= 0 and count * stride > size)
+        # The padding after the last of some records need not be there.
+        if (offset < 0 or size < 0 or (count > 0 and (count - 1) * stride + (<Member>kind).size > size)
                 or (leaf is not None and size < leaf_size(leaf))):
             raise ValueError("a Member's bytes must hold what it writes")
         self.__name__, self.where, self.offset, self.size = name, where, offset, size

@@ -68,14 +68,21 @@ def view(cls: Any, data: Any = None, offset: int = 0, *, count: int | None = Non
         return _kernel.place(_root(cls, number), np.zeros(size, np.uint8), 0)
     memory = _memory(cls, data, start, layout, number)
     if number is None and layout.is_runtime_sized:
-        number = (memory.nbytes - start - layout.header) // layout.array_stride
-    return _kernel.place(_root(cls, number), memory, start)
+        number = layouts.records_in(layout, memory.nbytes - start)
+    short = memory.nbytes - start < _size(layout, number)
+    return _kernel.place(_root(cls, number, short), memory, start)
 
 
 def _size(layout: Layout, count: int | None) -> int:
+    """Bytes that a view of `count` records (None: one) has, the padding after the last of them included."""
     if layout.is_runtime_sized:
         return layout.header + layout.array_stride * (count or 0)
     return layout.record_stride * (1 if count is None else count)
+
+
+def _least(layout: Layout, count: int | None) -> int:
+    """Bytes that such a view must have: one vec3f fits into 12."""
+    return layouts.extent(layout, count or 0 if layout.is_runtime_sized or count is not None else 1)
 
 
 def _whole(cls: Any, value: Any, name: str) -> int:
@@ -92,7 +99,7 @@ def _whole(cls: Any, value: Any, name: str) -> int:
 
 
 def _memory(cls: Any, data: Any, offset: int, layout: Layout, count: int | None) -> np.ndarray:
-    needed = _size(layout, count)
+    needed = _least(layout, count)
     facts = {"type": cls.__name__, "needed": needed, "offset": offset, "total": offset + needed}
     try:
         memory = byte_view(data)
@@ -107,8 +114,8 @@ def _memory(cls: Any, data: Any, offset: int, layout: Layout, count: int | None)
 
 
 @functools.lru_cache(maxsize=512)
-def _root(cls: Any, count: int | None) -> Any:
-    """The Member that a whole view is."""
+def _root(cls: Any, count: int | None, short: bool = False) -> Any:
+    """The Member that a whole view is; `short`: over bytes that end where the last value does."""
     layout: Layout = cls.__layout__
     slot = cls.__members__.get("") or Slot("", cls, cls, (), False)
     if layout.kind == "struct" and layout.is_runtime_sized:
@@ -119,13 +126,14 @@ def _root(cls: Any, count: int | None) -> Any:
         return _member("", cls.__name__, slot, layout, 0, count)
     if count is not None:
         inner = _member("", cls.__name__, slot, layout, 0, None)
-        stride = layout.record_stride
-        return _kernel.Member("", cls.__name__, 0, stride * count, None, inner, count, stride, None)
+        size = _least(layout, count) if short else _size(layout, count)
+        return _kernel.Member("", cls.__name__, 0, size, None, inner, count, layout.record_stride, None)
     if layout.core.kind == "struct":
         return _member("", cls.__name__, slot, layout, 0, None)
     whole = _member("", cls.__name__, slot, layout, 0, None)
     kind = type(cls.__name__, (_kernel.Record,), {**_COMMON, "__type__": cls, "__whole__": whole})
-    return _kernel.Member("", cls.__name__, 0, layout.record_stride, None, kind, -1, 0, None)
+    size = layout.size if short else layout.record_stride
+    return _kernel.Member("", cls.__name__, 0, size, None, kind, -1, 0, None)
 
 
 @functools.lru_cache(maxsize=512)
@@ -248,9 +256,9 @@ def update(record: Any, values: Mapping[str, Any] = {}, /, **members: Any) -> No
     if target.readonly:
         raise SourceError.of("view-readonly", where=kind.__name__)
     scratch = np.frombuffer(bytearray(target), np.uint8)
-    _set_all(
-        _kernel.place(_root(kind, getattr(type(record), "__count__", None)), scratch, 0), kind, {**values, **members}
-    )
+    count = getattr(type(record), "__count__", None)
+    root = _root(kind, count, target.nbytes < _size(kind.__layout__, count))
+    _set_all(_kernel.place(root, scratch, 0), kind, {**values, **members})
     target[:] = scratch.data
 
 

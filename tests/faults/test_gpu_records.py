@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import pickle
 import re
 from collections.abc import Callable
 from typing import Any
@@ -34,6 +36,7 @@ from gpustruct import (
     view,
 )
 from gpustruct.gpu import RecordBuffer, ShardedBuffer, Uploader, read_buffer, verify, write_buffer
+from gpustruct.views import update
 
 COPIES = wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
 
@@ -194,6 +197,50 @@ def with_encoder(device: Any, buffer: Any, batch: Any) -> None:
     uploader.write(buffer, batch, encoder=encoder)
     device.queue.submit([encoder.finish()])
     uploader.recall()
+
+
+@pytest.mark.parametrize("T", VEC3, ids=lambda T: T.__name__)
+def test_F13_views_over_bytes_that_end_with_the_last_value(device: Any, T: Any) -> None:
+    dtype = {vec3f: np.float32, vec3i: np.int32, vec3u: np.uint32}[T]
+    memory = bytearray(12)
+    one = view(T, memory)
+    one[...] = (1, 2, 3)
+    assert memory == bytes(one) == np.array([1, 2, 3], dtype).tobytes()
+    assert pickle.loads(pickle.dumps(one))[...].tolist() == [1, 2, 3]
+    with pytest.raises(GpuStructError):
+        update(one, {"x": 1})
+    longer = bytearray(44)
+    some = view(T, longer, 16, count=2)
+    some[0], some[1] = (4, 5, 6), (7, 8, 9)
+    assert longer[16:] == bytes(some) == np.array([4, 5, 6, 0, 7, 8, 9], dtype).tobytes()
+    assert [row.tolist() for row in some] == [[4, 5, 6], [7, 8, 9]]
+    # However some of the records are taken, no part reaches past the bytes.
+    for part in (slice(0, 2), slice(1, 2)):
+        with contextlib.suppress(TypeError, IndexError):
+            assert len(bytes(some[part])) <= 28 - 16 * part.start
+    # Over more bytes a view has its padding, as before; a buffer need not.
+    whole = view(T, count=2)
+    assert (len(bytes(view(T))), len(bytes(whole))) == (16, 32)
+    whole[1] = (3, 2, 1)
+    for source, size in ((one, 12), (some, 28), (whole, 28), (view(T), 12)):
+        buffer = buffer_of(device, size)
+        for _ in range(2):
+            write_buffer(device, buffer, source)
+            assert bytes(device.queue.read_buffer(buffer)) == bytes(source)[:size]
+    for size, count in ((11, None), (27, 2), (0, None)):
+        with pytest.raises(SourceError, match="data must be"):
+            view(T, bytearray(size), count=count)
+    assert bytes(view(vec3h, bytearray(6))) == bytes(6)
+
+
+@pytest.mark.parametrize("rows", [lambda: view(f16, count=3), lambda: view(vec3h, count=1), lambda: view(One, count=5)])
+def test_F1_views_of_half_words_keep_the_other_half(device: Any, rows: Any) -> None:
+    source = rows()
+    size = len(bytes(source))
+    buffer = buffer_of(device, 16)
+    device.queue.write_buffer(buffer, 0, b"\xff" * 16)
+    write_buffer(device, buffer, source)
+    assert bytes(device.queue.read_buffer(buffer)) == bytes(size) + b"\xff" * (16 - size)
 
 
 def test_F13_a_shader_reads_the_12_bytes(device: Any) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _kernel
-from ..unpacking import unpack
 from ..views import changed_ranges, forget
 from . import devices
+from .batching import batch_of_view
 from .bindings import count_written, wgpu_buffer
 from .upload import Uploader
 
@@ -44,15 +44,13 @@ def write_buffer(target: Any, buffer: Any, batch: Any, offset: int = 0) -> None:
         Uploader.of(device).write(buffer, batch, offset)
         return
     data = memoryview(batch)
-    if data.nbytes % devices.COPY_ALIGNMENT:
-        # Half a word at the end belongs to a neighbour, which a batch's write keeps.
-        record: Any = batch[0] if isinstance(batch, _kernel.Records) else batch
-        Uploader.of(device).write(buffer, unpack(type(record).__type__, data), offset)
-        return
     records, buffer = buffer, wgpu_buffer(buffer)
     devices.check_buffer(device, buffer, "COPY_DST", "write_buffer")
     offset = devices.check_offset(offset, "write_buffer")
-    devices.check_room(buffer, offset, data.nbytes, "write_buffer")
+    if data.nbytes % devices.COPY_ALIGNMENT or offset + data.nbytes > buffer.size:
+        # A batch's write keeps the other half of a last word, and does without padding after the last value.
+        Uploader.of(device).write(records, batch_of_view(batch), offset)
+        return
     try:
         for start, size in changed_ranges(batch, buffer, offset):
             device.queue.write_buffer(buffer, offset + start, data[start : start + size])
