@@ -247,7 +247,7 @@ BAD: list[tuple[str, str]] = [
     ("scene.lights = [((1, 2, 3), 4)] * 3 + [((1, 2, 3), 1e39)]", "range-float"),
     ("scene.lights = 5", "record-length"),
     ("scene.lights = {'color': np.zeros((3, 3)), 'power': 1}", "record-shape"),
-    ("scene.lights = scene.grid", "record-length"),
+    ("scene.lights = scene.grid", "record-shape"),
     ("scene.lights[0] = ((1, 2, 1e39), 4)", "range-float"),
     ("scene.update({'camera': {'time': 7}, 'count': -1})", "range-integer"),
     ("scene.update({'camera.time': 7, 'nothing': 1})", "columns-unknown"),
@@ -275,7 +275,7 @@ def test_a_failed_set_leaves_the_bytes_as_they_were(code: str, rule: str) -> Non
 
 @pytest.mark.parametrize(
     "code",
-    ["scene.nothing = 1", "scene.camera.nothing = 1", "del scene.count", "scene.lights.power = 1", "scene.__dict__"],
+    ["scene.nothing = 1", "scene.camera.nothing = 1", "del scene.count", "scene.lights.nothing = 1", "scene.__dict__"],
 )
 def test_unknown_names_are_attribute_errors(code: str) -> None:
     with pytest.raises(AttributeError):
@@ -293,7 +293,7 @@ def test_where_a_fault_is() -> None:
 def test_the_namespace_holds_members_only() -> None:
     names = [name for name in dir(view(Scene)) if not name.startswith("__")]
     assert set(names) == {*Scene.__members__, "update"}
-    assert [name for name in dir(view(Scene).lights) if not name.startswith("__")] == []
+    assert [name for name in dir(view(Scene).lights) if not name.startswith("__")] == ["color", "power"]
 
 
 def test_a_member_called_update_hides_the_method() -> None:
@@ -584,7 +584,7 @@ def test_rows_of_records_pickle_and_copy_with_their_bytes(again: Any) -> None:
     rows = [scene.lights, scene.grid, scene.grid[2], pairs, pairs[1], view(Light, count=3), view(Light, count=0)]
     for made in (*rows, view(array[Light], count=2), view(f32, count=2), view(array[array[Light, 2]], count=2)):
         other = again(made)
-        assert type(other) is type(made)
+        assert (type(other).__name__, type(other).__bases__) == (type(made).__name__, type(made).__bases__)
         assert (len(other), bytes(other)) == (len(made), bytes(made))
         assert len(memoryview(other)) == 0 or not np.shares_memory(np.frombuffer(other), np.frombuffer(made))
     assert again(scene.lights)[1].power == 3
@@ -600,8 +600,10 @@ def test_records_are_taken_by_their_number() -> None:
             lights[number]
         with pytest.raises(IndexError):
             lights[number] = {"color": (1, 1, 1), "power": 1}
-    for index in (slice(1, 2), "x", 1.0, None, (0, 1)):
-        with pytest.raises(TypeError, match=r"records are taken one by one, by number .* use v\[i\], or a loop"):
+    for index in ("x", 1.0, None, (0, 1)):
+        with pytest.raises(
+            TypeError, match=r"records are taken by number, or by a slice .* use v\[i\], v\[i:j\], or a loop"
+        ):
             lights[index]
 
 

@@ -1,6 +1,8 @@
 # Structs out of Python objects: dicts, sequences, attributes; and lists of them into records.
 # Included by _kernel.pyx behind _members.pxi.
 
+from .zero_filled import zero_filled
+
 cdef enum:
     BY_KEY, BY_INDEX, BY_NAME, BY_ITEM
 
@@ -246,7 +248,10 @@ cdef class Group(Writer):
 
 
 cdef class Rows(Writer):
-    """`count` elements, `stride` bytes apart, each written by `inner`. `refuse(value)` raises for another number."""
+    """`count` elements, `stride` bytes apart, each written by `inner`. `refuse(value)` raises for another number.
+
+    Of `zero_filled` values only those that there are: what is written into is zero already.
+    """
 
     cdef Py_ssize_t count, stride
     cdef Writer inner
@@ -256,7 +261,10 @@ cdef class Rows(Writer):
         self.count, self.stride, self.inner, self.refuse = count, stride, inner, refuse
 
     cdef int write(self, char *at, object value) except -1:
-        cdef Py_ssize_t k
+        cdef Py_ssize_t k, count = self.count
+        if type(value) is zero_filled:
+            value = list(value.values)
+            count = min(count, <Py_ssize_t>len(value))
         if type(value) is not tuple and type(value) is not list:
             try:
                 items = iter(() if isinstance(value, (str, bytes, dict)) else value)
@@ -266,10 +274,10 @@ cdef class Rows(Writer):
                 self.refuse(value)
                 return -1
             value = list(items)
-        if length_of(<PyObject *>value) != self.count:
+        if length_of(<PyObject *>value) != count:
             self.refuse(value)
             return -1
-        for k in range(self.count):
+        for k in range(count):
             if k >= length_of(<PyObject *>value):
                 self.refuse(value)
                 return -1

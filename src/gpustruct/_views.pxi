@@ -2,6 +2,8 @@
 # Included by _kernel.pyx behind _members.pxi, whose Writers it uses.
 
 from cpython.number cimport PyNumber_AsSsize_t
+from cpython.object cimport PyObject_GenericSetAttr
+from cpython.slice cimport PySlice_AdjustIndices, PySlice_Unpack
 
 cdef char *BYTES = b"B"
 
@@ -21,7 +23,8 @@ cdef int export(Py_buffer *buffer, char *at, Py_ssize_t *size, bint writable, in
 cdef class Record:
     """One record over bytes that belong to `owner`, an array of uint8; its classes have a Member for each member.
 
-    No attribute here is public: those are the members'. An object that nobody placed has no bytes.
+    No attribute here is public: those are the members'. An object that nobody placed has no bytes. The classes'
+    `__unknown__(name)` raises the AttributeError for a name that is not a member.
     """
 
     cdef object owner
@@ -33,13 +36,33 @@ cdef class Record:
         self.at = NULL
         self.size = 0
 
+    def __getattr__(self, name):
+        return type(self).__unknown__(name)
+
+    def __setattr__(self, name, value):
+        set_member(self, name, value)
+
     def __getbuffer__(self, Py_buffer *buffer, int flags):
         export(buffer, self.at, &self.size, self.writable, flags)
         buffer.obj = self
 
 
+cdef int set_member(object view, object name, object value) except -1:
+    """Set an attribute that the view's class defines; for any other name, `__unknown__` raises."""
+    try:
+        return PyObject_GenericSetAttr(view, name, value)
+    except AttributeError:
+        if hasattr(type(view), name):
+            raise
+    type(view).__unknown__(name)
+    return -1
+
+
 cdef class Records:
-    """`count` records of one class, or such rows of records, `stride` bytes apart."""
+    """`count` records of one class, or such rows of records, `stride` bytes apart.
+
+    Its classes say what assigning to all of them means: `__assign__(value)`.
+    """
 
     cdef object owner
     cdef char *at
@@ -54,11 +77,22 @@ cdef class Records:
     def __len__(self):
         return self.count
 
+    def __getattr__(self, name):
+        return type(self).__unknown__(name)
+
+    def __setattr__(self, name, value):
+        set_member(self, name, value)
+
     def __getitem__(self, index):
+        if isinstance(index, slice):
+            return self.part(index)
         cdef Py_ssize_t k = self.normal(index)
         return self.element.place(self.owner, self.at + k * self.stride, self.writable)
 
     def __setitem__(self, index, value):
+        if isinstance(index, slice):
+            self.part(index).__assign__(value)
+            return
         cdef Py_ssize_t k = self.normal(index)
         if self.element.leaf is not None and self.writable:
             self.element.leaf.write(self.at + k * self.stride, value)
@@ -70,8 +104,21 @@ cdef class Records:
         for k in range(self.count):
             yield self.element.place(self.owner, self.at + k * self.stride, self.writable)
 
-    def __repr__(self):
-        return f"<{self.count} records: {self.named()}>"
+    cdef Records part(self, slice index):
+        """The records of a slice, over the same bytes."""
+        cdef Py_ssize_t start, stop, step
+        cdef Records rows
+        PySlice_Unpack(index, &start, &stop, &step)
+        if step != 1:
+            raise IndexError(f"a slice of records has no step (current: {step}) - at {self.named()}; "
+                             "slice one member of all of them, v.member[start:stop:step], or use a loop")
+        count = PySlice_AdjustIndices(self.count, &start, &stop, step)
+        rows = Records.__new__(type(self))
+        rows.owner, rows.writable, rows.stride, rows.element = self.owner, self.writable, self.stride, self.element
+        rows.at, rows.count = self.at + start * self.stride, count
+        # The padding after the last record need not be there.
+        rows.size = min(count * self.stride, self.size - start * self.stride) if count else 0
+        return rows
 
     cdef Py_ssize_t normal(self, object index) except -1:
         cdef Py_ssize_t k = 0
@@ -84,8 +131,8 @@ cdef class Records:
         except IndexError:
             pass
         except TypeError:
-            raise TypeError(f"records are taken one by one, by number (current: [{index!r}]) - at {self.named()}; "
-                            "use v[i], or a loop: for record in v") from None
+            raise TypeError(f"records are taken by number, or by a slice (current: [{index!r}]) - at {self.named()}; "
+                            "use v[i], v[i:j], or a loop: for record in v") from None
         raise IndexError(f"the number of a record must be below their count, {self.count} (current: {index!r}) - "
                          f"at {self.named()}; count from 0, or with negative numbers from the end")
 
@@ -101,18 +148,21 @@ cdef class Member:
     """A member of a Record class: reads and writes its bytes at `offset`.
 
     `leaf` writes numbers; without it the member is a record of class `kind`, or, where `count` is not negative,
-    so many of what the Member `kind` says, `stride` bytes apart. `assign(place, value)` sets records.
+    so many of what the Member `kind` says, `stride` bytes apart, as an object of the class `rows`.
+    `assign(place, value)` sets records.
     """
 
     cdef Py_ssize_t offset, size, count, stride
     cdef Leaf leaf
-    cdef object kind
+    cdef object kind, rows
     cdef readonly object assign
     cdef readonly str __name__
     cdef str where
 
     def __init__(self, str name, str where, Py_ssize_t offset, Py_ssize_t size, leaf, kind, Py_ssize_t count,
-                 Py_ssize_t stride, assign):
+                 Py_ssize_t stride, assign, rows=Records):
+        if not issubclass(rows, Records):
+            raise TypeError("rows must be a class of Records")
         if leaf is None and (not isinstance(kind, Member) if count >= 0 else not issubclass(kind, Record)):
             raise TypeError("a Member has a Leaf, a class of records, or rows of a Member")
         # The padding after the last of some records need not be there.
@@ -121,6 +171,7 @@ cdef class Member:
             raise ValueError("a Member's bytes must hold what it writes")
         self.__name__, self.where, self.offset, self.size = name, where, offset, size
         self.leaf, self.kind, self.count, self.stride, self.assign = leaf, kind, count, stride, assign
+        self.rows = rows
 
     def __get__(self, record, kind):
         cdef Record inside
@@ -159,7 +210,7 @@ cdef class Member:
             record = Record.__new__(self.kind)
             record.owner, record.at, record.size, record.writable = owner, at, self.size, writable
             return record
-        rows = Records.__new__(Records)
+        rows = Records.__new__(self.rows)
         rows.owner, rows.at, rows.size, rows.writable = owner, at, self.size, writable
         rows.count, rows.stride, rows.element = self.count, self.stride, self.kind
         return rows

@@ -38,6 +38,21 @@ DTYPES = {"f32": np.dtype("<f4"), "f16": np.dtype("<f2"), "i32": np.dtype("<i4")
 KEPT = ("__columns__", "__shape__", "__run__", "__pack_plan__", "__unpack_plan__")
 
 
+def as_batch(source: Any) -> Any:
+    """A view as a batch of one, or of one for each of its records; whatever else it is comes back as it is.
+
+    The columns are views of the view's bytes, nothing is copied. Everything that takes a batch asks here first.
+
+    >>> from gpustruct import Struct, f32, view
+    >>> class Light(Struct):
+    ...     power: f32
+    >>> len(as_batch(view(Light, count=3)))
+    3
+    """
+    make = getattr(type(source), "__batch__", None)
+    return source if make is None else make(source)
+
+
 class Batch(BatchBase):
     """Columns of one type. See `Struct` for the public side."""
 
@@ -227,11 +242,20 @@ def broadcast(batch: Batch, shape: Shape) -> Batch:
     return make(type(batch), batch.__columns__, shape)
 
 
+def elements(batch: Batch) -> Batch:
+    """A batch of arrays of structs as the batch of the structs, with the arrays' dimensions after its own."""
+    slot = type(batch).__members__.get("")
+    if slot is None or slot.runtime or not isinstance(batch.__columns__[0], Batch):
+        return batch
+    return broadcast(batch.__columns__[0], batch.__shape__ + slot.dims)
+
+
 def hold(slot: Slot, source: Any, where: str) -> Any:
     """Check `source` as the column of `slot`, and keep a reference to it.
 
     Raises SourceError where the shape or the dtype cannot become the member's type.
     """
+    source = as_batch(source)
     if slot.core.__layout__.kind == "struct":
         return _hold_nested(slot, source, where)
     return check_numbers(slot, read_column(source, slot, where), where)
@@ -239,9 +263,9 @@ def hold(slot: Slot, source: Any, where: str) -> Any:
 
 def _hold_nested(slot: Slot, source: Any, where: str) -> Batch:
     core: type[Batch] = slot.core
-    if isinstance(source, Batch) and "" in type(source).__members__ and type(source) is slot.type:
-        source = source.__columns__[0]
-    elif not isinstance(source, Batch):
+    if isinstance(source, Batch):
+        source = source.__columns__[0] if type(source) is slot.type and slot.runtime else elements(source)
+    else:
         source = NESTED[0](slot, source, where)
     if not isinstance(source, core):
         name = core.__name__

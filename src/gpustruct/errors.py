@@ -7,7 +7,22 @@ the facts. A rule's name is stable, so it can be filtered on (`error.rule`).
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
 from typing import Any, Self
+
+
+def closest(name: str, known: Iterable[str], otherwise: str = "") -> str:
+    """A way out for a name that is not among `known`: the one it looks like, or all of them.
+
+    >>> closest("tiem", ["time", "view"]), closest("mass", ["time", "view"])
+    ("did you mean 'time'?", 'use one of time, view')
+    """
+    names = list(known)
+    found = difflib.get_close_matches(name, names, 1)
+    if found:
+        return f"did you mean {found[0]!r}?"
+    return f"use one of {', '.join(names)}" if names else otherwise
 
 
 class _Worded(Exception):
@@ -138,6 +153,7 @@ class SourceError(GpuStructError):
         "view-data": "data must be a C-contiguous buffer that holds the records, {needed} bytes from offset {offset} (current: {current}) - at view({type}, data, offset); pass a larger buffer, such as np.zeros({total}, np.uint8)",
         "view-count": "count must be a whole number of records, {least} or more (current: {count}) - at view({type}, ...); {way_out}",
         "view-readonly": "a view writes into its bytes (current: over read-only memory) - at {where}; pass a writable buffer: bytearray(data)",
+        "view-member": "a view has the members of its type only (unknown: {name}) - at a view of {where}; {way_out}",
         "view-whole": "v[...] is the whole value, v.member a part (current: v[{index}]) - at {where}; {way_out}",
         "view-update": "update takes a mapping from members to values (current: {current}) - at update({type}, ...); pass {{'member': value}}",
         "range-integer": "{type} holds whole numbers from {low} to {high} (current: {value}) - at {where}; clip or mask the column first: np.clip({name}, {low}, {high})",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from . import _binding, _kernel, threads
 from . import layout as layouts
-from .batches import INTEGER_RANGE, Batch, set_pack_plan
+from .batches import INTEGER_RANGE, Batch, as_batch, set_pack_plan
 from .columns import Columns, Source, collect, collect_tail
 from .errors import SourceError
 from .layout import Layout, Leaf
@@ -142,6 +142,7 @@ def pack(
         packed = _pack_small(batch, out, SMALL_BYTES, _new_plan)
         if packed is not None:
             return packed
+    batch = as_batch(batch)
     bound = bound_of(batch)
     if stride is not None:
         bound = _restrided(bound, batch, stride)

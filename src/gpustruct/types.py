@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal, cast
 
 from . import layout as layouts
 from . import names
-from .batches import Batch
+from .batches import Batch, as_batch
 from .classes import KEPT, Plain, Recipe, TypeMeta, importable, own_doc, refuse_options, remade
 from .errors import LayoutError
 from .layout import Layout, Member
@@ -336,6 +336,7 @@ def layout_of(type_: Any) -> Layout:
     >>> layout_of(vec3f).align, layout_of(vec3f).size, layout_of(vec3f).stride
     (16, 12, 16)
     """
+    type_ = as_batch(type_)
     cls = type(type_) if isinstance(type_, Batch) else type_
     layout = getattr(cls, "__layout__", None)
     if not isinstance(layout, Layout):

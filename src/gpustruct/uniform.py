@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from . import names
-from .batches import Batch
+from .batches import Batch, as_batch
 from .errors import LayoutError, SourceError
 from .layout import Layout, Member, python_name, round_up
 from .types import Struct, align, array, attributed, layout_of, make_struct, size, vec4f, vec4i, vec4u
@@ -47,6 +47,7 @@ class UniformSafe:
         return iter((self.type, self.wgsl))
 
     def __call__(self, batch: Any) -> Any:
+        batch = as_batch(batch)
         if isinstance(batch, self.type):
             return batch
         if not isinstance(batch, Batch) or not isinstance(batch, self.original):

@@ -10,7 +10,7 @@ import numpy as np
 from . import _kernel, threads
 from . import layout as layouts
 from ._batches import unpack_all, unpack_views
-from .batches import DTYPES, INTEGER_RANGE, Batch, Slot, from_columns, set_unpack_plan
+from .batches import DTYPES, INTEGER_RANGE, Batch, Slot, as_batch, from_columns, set_unpack_plan
 from .columns import Columns
 from .errors import SourceError
 from .layout import Layout
@@ -54,7 +54,8 @@ def unpack(
     step = layout.array_stride if stride is None else check_stride(layout, stride, "unpack")
     records = _records(cls, layout, data.nbytes, offset, step, count)
     if out is not None:
-        return _gather(cls, data, offset, step, records, out)
+        _gather(cls, data, offset, step, records, as_batch(out))
+        return out
     if not layout.is_runtime_sized:
         return unpack_views(cls, data, offset, records, step)
     return _tail_views(cls, data, offset, records)
@@ -92,7 +93,8 @@ def _records(cls: Any, layout: Layout, nbytes: int, offset: int, step: int, coun
     return number
 
 
-def _views(cls: Any, data: np.ndarray, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
+def batch_over(cls: Any, data: np.ndarray, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
+    """A batch of `cls` whose columns are views of `data`, an array of bytes that holds its records."""
     layout: Layout = cls.__layout__
     if "" in cls.__members__:
         return from_columns(cls, (_column(cls.__members__[""], layout, data, offset, shape, strides),), shape)
@@ -112,7 +114,7 @@ def _column(
             shape, strides = (*shape, layout.count), (*strides, layout.stride)
         layout = layout.element
     if layout.kind == "struct":
-        return _views(slot.core, data, offset, shape, strides)
+        return batch_over(slot.core, data, offset, shape, strides)
     (leaf,) = layouts.leaves(layout)
     shape, strides = shape + tuple(n for n, _ in leaf.axes), strides + tuple(step for _, step in leaf.axes)
     if 0 in shape:
@@ -127,11 +129,11 @@ def _tail_views(cls: Any, data: np.ndarray, offset: int, records: int) -> Any:
     elements = _column(slot, tail, data, offset + layout.header, (records,), (tail.stride,))
     if layout.kind == "array":
         return from_columns(cls, (elements,), ())
-    header = _views(cls, data, offset, (), ())
+    header = batch_over(cls, data, offset, (), ())
     return from_columns(cls, (*header.__columns__, elements), ())
 
 
-def _gather(cls: Any, data: np.ndarray, offset: int, step: int, records: int, out: Any) -> Any:
+def _gather(cls: Any, data: np.ndarray, offset: int, step: int, records: int, out: Any) -> None:
     bound = drained_of(cls, out)
     runs: list[tuple[Part, int]] = []
     for part in bound.parts:
@@ -158,7 +160,6 @@ def _gather(cls: Any, data: np.ndarray, offset: int, step: int, records: int, ou
             record, leaf = run.gather(longer, 0, stride, last, run.records, mode, 1)
         if record >= 0:
             raise gather_fault(cls, columns_of(out, part), record, leaf)
-    return out
 
 
 def drained_of(cls: Any, out: Any, function: str = "unpack") -> Bound:

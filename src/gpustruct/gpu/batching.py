@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import _kernel
-from ..batches import Batch
+from ..batches import Batch, as_batch
 from ..errors import SourceError
 from ..layout import Layout
 from ..sources import batch
 from ..types import layout_of
-from ..unpacking import unpack
 from . import devices
 from .readback import blank
 
@@ -72,15 +71,7 @@ def batch_of_view(view: Any) -> Any:
     >>> batch_of_view(view(vec3f)).__shape__, batch_of_view(view(vec3f, count=2)).__shape__
     ((), (2,))
     """
-    if isinstance(view, _kernel.Records):
-        slot, layout, _ = _kernel.element_of(view).assign.args
-        kind = slot.type
-        while kind.__layout__ != layout:
-            kind = kind.__element__
-        return unpack(kind, memoryview(view), count=len(view))
-    kind = type(view).__type__
-    found = unpack(kind, memoryview(view))
-    return found if layout_of(kind).is_runtime_sized else found[0]
+    return as_batch(view)
 
 
 def column_of(batch: Batch) -> Any:

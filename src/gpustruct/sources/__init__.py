@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._batches import from_dict, from_structured
-from ..batches import Batch, Parts
+from ..batches import Batch, Parts, as_batch
 from ..errors import SourceError
 from ..libraries import Shelf
 from ..libraries.arrays import structured
@@ -55,6 +55,7 @@ def batch(cls: Any, source: Any, names: Names = None, /, **renames: Any) -> Any:
     members: dict[str, Any] | None = getattr(cls, "__members__", None)
     if not isinstance(cls, type) or not issubclass(cls, Batch) or members is None:
         raise SourceError.of("batch-abstract", name=getattr(cls, "__name__", repr(cls)))
+    source = as_batch(source)
     if not names and not renames:
         if isinstance(source, cls):
             return source

@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _kernel
-from ..batches import NESTED, Batch, Slot
+from ..batches import NESTED, Batch, Slot, as_batch
 from ..column_checks import is_struct
-from ..dtypes import dtype_of
 from ..errors import GpuStructError, SourceError
 from ..libraries import Shelf, arrow, library, read_column, read_frame
 from ..libraries.arrays import structured
@@ -21,6 +19,7 @@ from .records import fields_of, from_records
 
 def column(source: Any, slot: Slot, where: str) -> Any:
     """`source` as `hold` takes it: an array, a batch, or a nested shelf for a nested struct."""
+    source = as_batch(source)
     if isinstance(source, Batch):
         return source
     value = read_column(source, slot, where)
@@ -63,14 +62,15 @@ def shelf_of(cls: Any, source: Any, where: str) -> Shelf | None:
 
 
 def _shelf_of(cls: Any, source: Any, where: str) -> Shelf | None:
+    source = as_batch(source)
+    if isinstance(source, Batch):
+        return _members(source, where)
     _refuse_lazy(where, source)
     shelf = read_frame(source, where)
     if shelf is not None:
         return shelf
     if isinstance(source, Mapping) or (hasattr(source, "keys") and hasattr(source, "__getitem__")):
         return mapping(source, where)
-    if isinstance(source, Batch):
-        return _members(source, where)
     if library(source) or isinstance(source, np.ndarray):
         return _struct_column(cls, source, where)
     # xarray's arrays offer both; with a dtype of numpy's, the array is what they hold.
@@ -127,12 +127,6 @@ def _members(source: Batch, where: str) -> Shelf:
 
 def _buffer(source: Any, where: str) -> Shelf | None:
     """What exports memory with a dtype of fields: ctypes arrays and structures, objects with ``__array_interface__``."""
-    kind: Any = getattr(type(source), "__type__", None)
-    if kind is not None and isinstance(source, _kernel.Record):
-        if kind.__layout__.is_runtime_sized or kind.__layout__.kind != "struct":
-            _refuse(where, source)
-        else:
-            return structured(np.frombuffer(memoryview(source), dtype_of(kind)).reshape(()), where)
     if isinstance(source, ctypes.Array | ctypes.Structure):
         element: Any = type(source)
         while issubclass(element, ctypes.Array):

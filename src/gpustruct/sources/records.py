@@ -18,6 +18,7 @@ from ..dtypes import dtype_of
 from ..errors import SourceError
 from ..layout import Layout
 from ..libraries import read_column
+from ..zero_filled import zero_filled
 from .naming import member_names
 
 Index = tuple[int, ...]
@@ -109,6 +110,14 @@ def place_of(path: str, index: Index) -> str:
 def fitting(slot: Slot, path: str, index: Index, value: Any) -> np.ndarray:
     """`value` as a native array of its member's own shape whose numbers fit; SourceError otherwise."""
     where = place_of(path, index)
+    if type(value) is zero_filled and slot.dims and len(value.values) <= slot.dims[0]:
+        count = len(value.values)
+        filled = np.zeros(slot.inner, np.uint8)
+        if count:
+            first = fitting(slot._replace(dims=(count, *slot.dims[1:])), path, index, value.values)
+            filled = filled.astype(first.dtype)
+            filled[:count] = first
+        return filled
     if value is None:
         raise SourceError.of("column-masked", kind="None", where=where, way_out="a number in place of None")
     if type(value) is int and not -(2**63) <= value < 2**64:
@@ -256,7 +265,7 @@ def explain_member(slot: Slot, layout: Layout, spec: Spec, value: Any, path: str
             items = [] if isinstance(value, str | bytes | dict) else list(value)
         except TypeError:
             items = []
-        if len(items) != layout.count:
+        if len(items) != layout.count and not (type(value) is zero_filled and len(items) <= (layout.count or 0)):
             _refuse_length(python_name(layout), layout.count or 0, path, index, value)
         for k, item in enumerate(items):
             explain_member(slot, layout.element, spec, item, path, (*index, k))

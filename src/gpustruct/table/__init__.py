@@ -23,6 +23,19 @@ def text(heading: Row, rows: Sequence[Row], right: Sequence[bool]) -> str:
     return "\n".join(lines)
 
 
+def indented(title: str, rows: Sequence[Row]) -> str:
+    """A title, and below it a line for each row, its cells in columns.
+
+    >>> print(indented("view of Light", [("color", "vec3f"), ("on", "u32")]))
+    view of Light
+      color  vec3f
+      on     u32
+    """
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))] if rows else []
+    lines = ["  " + "  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    return "\n".join([title, *lines])
+
+
 # Half-transparent grey stands out on a light page and on a dark one.
 _HATCH = "background:repeating-linear-gradient(135deg,#8882 0 5px,transparent 5px 10px);opacity:.7"
 _MONO = "font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace"

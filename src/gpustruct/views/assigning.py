@@ -1,0 +1,97 @@
+"""Assigning to a whole record of a view, or to some of its records at once. A value that fails changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .. import _kernel
+from .. import layout as layouts
+from ..batches import Batch, Shape, Slot, as_batch, elements, from_columns, hold, lead
+from ..errors import SourceError
+from ..layout import Layout
+from ..packing import pack
+from ..sources import batch
+from ..sources.records import explain_member, member_writer
+
+
+def assign_record(slot: Slot, layout: Layout, where: str, record: Any, value: Any) -> None:
+    """Set all members of a record that is a struct."""
+    if not isinstance(record, _kernel.Record) or memoryview(record).readonly:
+        raise SourceError.of("view-readonly", where=where)
+    _assign(slot, layout, where, (), memoryview(record), value)
+
+
+def assign_rows(slot: Slot, element: Layout, where: str, rows: Any, value: Any) -> None:
+    """Set all records of an array, or of a slice of one: by a list of values, or a batch with a record for each."""
+    if not isinstance(rows, _kernel.Records) or memoryview(rows).readonly:
+        raise SourceError.of("view-readonly", where=where)
+    count = len(rows)
+    dims = (count, *dims_of(element))
+    own = slot._replace(dims=dims, runtime=False)
+    if count:
+        _assign(own, layouts.array(element, count), where, dims, memoryview(rows), value)
+    elif len(value):
+        facts = {"type": f"a slice of {where}", "current": len(value), "count": len(value), "expected": "an empty list"}
+        raise SourceError.of("record-length", where=where, **facts)
+
+
+def dims_of(layout: Layout) -> Shape:
+    """The counts of nested arrays, the outermost first."""
+    return () if layout.element is None else (layout.count or 0, *dims_of(layout.element))
+
+
+def records_of(rows: Any) -> Any:
+    """All records of an array, of nested arrays too, as one batch over the same bytes."""
+    return elements(as_batch(rows))
+
+
+def _assign(slot: Slot, layout: Layout, where: str, dims: Shape, target: memoryview, value: Any) -> None:
+    core, kind = slot.core, getattr(type(value), "__type__", None)
+    if kind is core and not dims and memoryview(value).nbytes == target.nbytes:
+        # By way of a copy: both may be the same bytes, or overlap.
+        target[:] = bytes(value)
+        return
+    value = as_batch(value)
+    if dims and (isinstance(value, Mapping) or getattr(getattr(value, "dtype", None), "names", None)):
+        value = batch(core, value)
+    if isinstance(value, Batch) and core.__layout__.kind == "struct":
+        value = elements(value)
+        if type(value) is not core or value.__shape__ != dims:
+            shape = f"{type(value).__name__} {value.__shape__}"
+            way_out = f"give it a {core.__name__} of batch shape {dims}"
+            facts = {"inner": dims, "type": core.__name__, "shape": shape, "way_out": way_out}
+            raise SourceError.of("record-shape", where=where, **facts)
+        target[:] = pack(value).data
+        return
+    # Packed aside first.
+    scratch = np.zeros(target.nbytes, np.uint8)
+    try:
+        _kernel.fill(member_writer(slot, layout, where), [value], scratch, target.nbytes, target.nbytes, [])
+    except SourceError:
+        explain_member(slot, layout, (), value, where, ())
+        raise
+    target[:] = scratch.data
+
+
+def assign_column(rows: Any, name: str, where: str, value: Any) -> None:
+    """Set one member of each of some records, by a column of their shape or one that broadcasts to it."""
+    if memoryview(rows).readonly:
+        raise SourceError.of("view-readonly", where=where)
+    made = records_of(rows)
+    cls, shape = type(made), made.__shape__
+    slot = cls.__members__[name]
+    column = hold(slot, value, where)
+    came = lead(slot, column)
+    if len(came) > len(shape) or any(
+        have not in (1, want) for have, want in zip(came[::-1], shape[::-1], strict=False)
+    ):
+        inner = shape + slot.inner
+        facts = {"inner": inner, "type": slot.type.__name__, "shape": came + slot.inner, "where": where}
+        raise SourceError.of(
+            "record-shape", way_out=f"give it an array of shape {inner}, or one value for all", **facts
+        )
+    columns = (column if key == name else held for key, held in zip(cls.__members__, made.__columns__, strict=True))
+    memoryview(rows)[:] = pack(from_columns(cls, tuple(columns), shape)).data

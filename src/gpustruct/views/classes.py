@@ -1,0 +1,216 @@
+"""The classes of views: a Member for each member of a struct, made once for each type and place in it."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NoReturn
+
+import numpy as np
+
+from .. import _kernel
+from .. import layout as layouts
+from ..batches import Slot
+from ..columns import SCALAR_CODES
+from ..errors import SourceError, closest
+from ..layout import Layout
+from ..packing import byte_view
+from ..sources.records import fitting
+from ..unpacking import batch_over, unpack
+from .assigning import assign_column, assign_record, assign_rows, records_of
+from .showing import shown, shown_rows
+from .updating import update
+
+
+def full_size(layout: Layout, count: int | None) -> int:
+    """Bytes that a view of `count` records (None: one) has, the padding after the last of them included."""
+    if layout.is_runtime_sized:
+        return layout.header + layout.array_stride * (count or 0)
+    return layout.record_stride * (1 if count is None else count)
+
+
+def least_size(layout: Layout, count: int | None) -> int:
+    """Bytes that such a view must have: one vec3f fits into 12."""
+    return layouts.extent(layout, count or 0 if layout.is_runtime_sized or count is not None else 1)
+
+
+@functools.lru_cache(maxsize=512)
+def root(cls: Any, count: int | None, short: bool = False) -> Any:
+    """The Member that a whole view is; `short`: over bytes that end where the last value does."""
+    layout: Layout = cls.__layout__
+    slot, where = cls.__members__.get("") or Slot("", cls, cls, (), False), cls.__name__
+    if layout.kind == "struct" and layout.is_runtime_sized:
+        kind = _record(cls, where, count)
+        size = layout.header + layout.stride * (count or 0)
+        assign = functools.partial(assign_record, slot, layout, where)
+        return _kernel.Member("", where, 0, size, None, kind, -1, 0, assign)
+    if layout.is_runtime_array:
+        return _member("", where, slot, layout, 0, count)
+    if count is not None:
+        size = least_size(layout, count) if short else full_size(layout, count)
+        return _array("", where, slot, layout, 0, count, layout.record_stride, size)
+    if layout.core.kind == "struct":
+        return _member("", where, slot, layout, 0, None)
+    whole = _member("", where, slot, layout, 0, None)
+    kind = type(where, (_kernel.Record,), {**_RECORD, "__type__": cls, "__whole__": whole})
+    return _kernel.Member("", where, 0, layout.size if short else layout.record_stride, None, kind, -1, 0, None)
+
+
+@functools.lru_cache(maxsize=512)
+def _record(cls: Any, where: str, count: int | None = None) -> Any:
+    """The class of views of `cls`, a struct: its members, and nothing else without underscores but update."""
+    layout: Layout = cls.__layout__
+    members = {
+        member.name: _member(member.name, f"{where}.{member.name}", slot, member.layout, member.offset, count)
+        for slot, member in zip(cls.__members__.values(), layout.fields, strict=True)
+    }
+    namespace = {**_RECORD, "__type__": cls, "__count__": count, "update": update, **members}
+    return type(cls.__name__, (_kernel.Record,), namespace)
+
+
+def _member(name: str, where: str, slot: Slot, layout: Layout, offset: int, count: int | None) -> Any:
+    length = count if layout.is_runtime_array else layout.count
+    if slot.core.__layout__.kind != "struct":
+        axes, inner = [], layout
+        while inner.element is not None:
+            axes.append(((count or 0) if inner.count is None else inner.count, inner.stride))
+            inner = inner.element
+        (leaf,) = layouts.leaves(inner)
+        fit = functools.partial(fitting, _counted(slot, length), where, ())
+        unit = layouts.SCALAR_SIZE[leaf.scalar]
+        size = layout.size if not layout.is_runtime_array else layout.stride * (count or 0)
+        written = _kernel.Leaf(SCALAR_CODES[leaf.scalar], unit, (*axes, *leaf.axes), fit)
+        return _kernel.Member(name, where, offset, size, written, None, -1, 0, functools.partial(_refuse_write, where))
+    if layout.kind != "array":
+        assign = functools.partial(assign_record, slot, layout, where)
+        return _kernel.Member(name, where, offset, layout.size, None, _record(slot.core, where), -1, 0, assign)
+    assert layout.element is not None and length is not None
+    return _array(name, where, slot, layout.element, offset, length, layout.stride, length * layout.stride)
+
+
+def _array(
+    name: str, where: str, slot: Slot, element: Layout, offset: int, count: int, stride: int, size: int
+) -> Any:
+    """The Member of `count` elements, each a record, a value of numbers or an array of records."""
+    assign = functools.partial(assign_rows, slot, element, where)
+    inner = _member(name, where, slot, element, 0, None)
+    rows = _rows(slot, element, where, stride)
+    return _kernel.Member(name, where, offset, size, None, inner, count, stride, assign, rows)
+
+
+def _rows(slot: Slot, element: Layout, where: str, stride: int) -> Any:
+    """The class of the records of an array: their members as columns."""
+    core, type_ = slot.core, slot.type
+    while type_.__layout__ != element:
+        type_ = type_.__element__
+    structs = core.__layout__.kind == "struct"
+    columns = {member: _Column(member, f"{where}.{member}") for member in (core.__members__ if structs else ())}
+    namespace = {**_ROWS, "__type__": type_, "__stride__": stride, **columns}
+    namespace["__assign__"] = functools.partialmethod(_assign_slice, slot, element, where)
+    return type(f"{type_.__name__}s", (_kernel.Records,), namespace)
+
+
+def _assign_slice(rows: Any, slot: Slot, element: Layout, where: str, value: Any) -> None:
+    assign_rows(slot, element, where, rows, value)
+
+
+class _Column:
+    """One member of each of some records: read as a view of their bytes, and assigned at once."""
+
+    __slots__ = ("name", "where")
+
+    def __init__(self, name: str, where: str) -> None:
+        self.name, self.where = name, where
+
+    def __get__(self, rows: Any, kind: Any = None) -> Any:
+        return self if rows is None else getattr(records_of(rows), self.name)
+
+    def __set__(self, rows: Any, value: Any) -> None:
+        assign_column(rows, self.name, self.where, value)
+
+
+def _counted(slot: Slot, length: int | None) -> Slot:
+    """The slot of a runtime-sized array as one of an array of `length`."""
+    return slot if not slot.runtime else slot._replace(dims=(length or 0, *slot.dims), runtime=False)
+
+
+def _refuse_write(where: str, place: Any, value: Any) -> NoReturn:
+    """Numbers are written by their Leaf, except over read-only memory."""
+    raise SourceError.of("view-readonly", where=where)
+
+
+def _refuse_name(cls: Any, name: str) -> NoReturn:
+    if name.startswith("__") and name.endswith("__"):  # Whoever asks for a protocol expects no advice.
+        raise AttributeError(name)
+    kind = cls.__type__
+    while kind.__layout__.kind == "array":
+        kind = kind.__element__
+    way_out = closest(name, [known for known in kind.__members__ if known], "use v[...]")
+    raise AttributeError(str(SourceError.of("view-member", name=name, where=kind.__name__, way_out=way_out)))
+
+
+def _batch_of_record(record: Any) -> Any:
+    cls = type(record).__type__
+    if cls.__layout__.is_runtime_sized:
+        return unpack(cls, record, count=getattr(type(record), "__count__", None))
+    return batch_over(cls, byte_view(record), 0, (), ())
+
+
+def _batch_of_rows(rows: Any) -> Any:
+    return batch_over(type(rows).__type__, byte_view(rows), 0, (len(rows),), (type(rows).__stride__,))
+
+
+def _get_whole(record: Any, index: Any) -> Any:
+    return _whole_member(record, index).__get__(record, type(record))
+
+
+def _set_whole(record: Any, index: Any, value: Any) -> None:
+    _whole_member(record, index).__set__(record, value)
+
+
+def _whole_member(record: Any, index: Any) -> Any:
+    kind = type(record).__type__
+    whole = getattr(type(record), "__whole__", None)
+    if index is not Ellipsis or whole is None:
+        shown = "..." if index is Ellipsis else repr(index)
+        way_out = "use v[...]" if whole is not None else f"use a member: {', '.join(kind.__members__)}"
+        raise SourceError.of("view-whole", index=shown, where=f"a view of {kind.__name__}", way_out=way_out)
+    return whole
+
+
+def _reduce(record: Any) -> Any:
+    return restored, (type(record).__type__, getattr(type(record), "__count__", None), bytes(record))
+
+
+def _reduce_rows(rows: Any) -> Any:
+    return restored, (type(rows).__type__, len(rows), bytes(rows))
+
+
+def restored(kind: Any, count: int | None, data: bytes) -> Any:
+    """A view over a copy of its bytes: what unpickling gives."""
+    short = len(data) < full_size(kind.__layout__, count)
+    return _kernel.place(root(kind, count, short), np.frombuffer(bytearray(data), np.uint8), 0)
+
+
+def _init(record: Any, *arguments: Any, **members: Any) -> NoReturn:
+    raise TypeError(f"a view is made by view({type(record).__name__})")
+
+
+_RECORD: dict[str, Any] = {
+    "__slots__": (),
+    "__module__": __name__,
+    "__getitem__": _get_whole,
+    "__setitem__": _set_whole,
+    "__repr__": shown,
+    "__reduce__": _reduce,
+    "__init__": _init,
+    "__batch__": _batch_of_record,
+    "__unknown__": classmethod(_refuse_name),
+}
+_ROWS: dict[str, Any] = {
+    "__slots__": (),
+    "__module__": __name__,
+    "__repr__": shown_rows,
+    "__reduce__": _reduce_rows,
+    "__batch__": _batch_of_rows,
+    "__unknown__": classmethod(_refuse_name),
+}
