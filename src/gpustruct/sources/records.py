@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import _kernel
 from .. import layout as layouts
-from ..batches import INTEGER_RANGE, Batch, Slot
+from ..batches import INTEGER_RANGE, Batch, Slot, as_batch
 from ..column_checks import check_numbers, range_error
 from ..columns import SCALAR_CODES
 from ..dtypes import dtype_of
@@ -25,6 +25,9 @@ Index = tuple[int, ...]
 Spec = tuple[tuple[str, Any], ...]
 # How the kernel finds a member's value in a record.
 BY_KEY, BY_INDEX, BY_NAME, BY_ITEM = range(4)
+
+# For fewer values than an array has.
+ZERO_FILLED = ", or zero_filled(values) for zeros after them (gpustruct.views.zero_filled)"
 
 _NO_RECORD = (str, bytes, int, float, complex, np.ndarray, np.generic, type)
 _FLOATS = {"f32": np.float32, "f16": np.float16}
@@ -124,7 +127,7 @@ def fitting(slot: Slot, path: str, index: Index, value: Any) -> np.ndarray:
         # numpy has no number for it, but the reason is its range.
         raise range_error(slot, value, where)
     try:
-        found = read_column(value, slot, where)
+        found = read_column(as_batch(value), slot, where)
     except SourceError as error:
         if error.rule != "column-missing-value":
             raise
@@ -139,6 +142,8 @@ def fitting(slot: Slot, path: str, index: Index, value: Any) -> np.ndarray:
         array, shape = None, np.shape(found)
     if not isinstance(array, np.ndarray) or shape != slot.inner:
         way_out = f"give it {' x '.join(map(str, slot.inner))} numbers" if slot.inner else "give it one number"
+        if slot.dims and len(shape) == len(slot.inner) and shape[0] < slot.dims[0] and shape[1:] == slot.inner[1:]:
+            way_out += ZERO_FILLED
         facts = {"inner": slot.inner, "type": slot.type.__name__, "shape": shape, "where": where}
         raise SourceError.of("record-shape", way_out=way_out, **facts)
     scalar = slot.core.__layout__.scalar
@@ -228,6 +233,8 @@ def _refuse_length(spelling: str, count: int, path: str, index: Index, value: An
     except TypeError:
         current = type(value).__name__
     where, expected = place_of(path, index), f"a list of {count}"
+    if isinstance(value, list | tuple) and len(value) < count:
+        expected += ZERO_FILLED
     raise SourceError.of("record-length", type=spelling, current=current, count=current, where=where, expected=expected)
 
 
