@@ -87,9 +87,7 @@ def _member(name: str, where: str, slot: Slot, layout: Layout, offset: int, coun
     return _array(name, where, slot, layout.element, offset, length, layout.stride, length * layout.stride)
 
 
-def _array(
-    name: str, where: str, slot: Slot, element: Layout, offset: int, count: int, stride: int, size: int
-) -> Any:
+def _array(name: str, where: str, slot: Slot, element: Layout, offset: int, count: int, stride: int, size: int) -> Any:
     """The Member of `count` elements, each a record, a value of numbers or an array of records."""
     assign = functools.partial(assign_rows, slot, element, where)
     inner = _member(name, where, slot, element, 0, None)
