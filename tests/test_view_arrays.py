@@ -1,13 +1,3 @@
-
-
-def test_a_slice_up_to_the_end_of_bytes_without_the_last_padding() -> None:
-    memory = bytearray(28)  # Two vec3f: 12 bytes, 4 of padding, 12 bytes.
-    vectors = view(vec3f, memory, count=2)
-    vectors[1:] = [(4, 5, 6)]
-    assert struct.unpack_from("<3f", memory, 16) == (4, 5, 6)
-    assert len(bytes(vectors[1:])) == 12
-    assert len(bytes(vectors[:1])) == 16
-    assert pack(vectors).view(np.float32).tolist() == [0, 0, 0, 0, 4, 5, 6, 0]
 """Arrays in views: slices, columns, batches, lists that are too short; and a view as a batch of one."""
 
 from __future__ import annotations
@@ -298,3 +288,13 @@ def test_every_view_packs_to_its_own_bytes(T: Any, count: int | None) -> None:
     update_none = getattr(type(record), "update", None)
     if update_none is not None:
         update(record, {})
+
+
+def test_a_slice_up_to_the_end_of_bytes_without_the_last_padding() -> None:
+    memory = bytearray(28)  # Two vec3f: 12 bytes, 4 of padding, 12 bytes.
+    vectors = view(vec3f, memory, count=2)
+    vectors[1:] = [(4, 5, 6)]
+    assert struct.unpack_from("<3f", memory, 16) == (4, 5, 6)
+    assert len(bytes(vectors[1:])) == 12
+    assert len(bytes(vectors[:1])) == 16
+    assert pack(vectors).view(np.float32).tolist() == [0, 0, 0, 0, 4, 5, 6, 0]
