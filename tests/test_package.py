@@ -42,12 +42,15 @@ def test_the_sdist_has_the_sources_and_no_leftovers(built: tuple[Path, Path]) ->
     with tarfile.open(built[0]) as archive:
         names = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
     wanted = {str(path.relative_to(ROOT)) for path in (ROOT / "csrc").glob("*.[ch]")}
-    wanted |= {str(path.relative_to(ROOT)) for path in (ROOT / "src" / "gpustruct").glob("*.p[xy][xid]")}
+    wanted |= {str(path.relative_to(ROOT)) for path in (ROOT / "src" / "gpustruct").glob("*.p[xy][xd]")}
+    wanted |= {str(path.relative_to(ROOT)) for path in (ROOT / "src" / "gpustruct").glob("*.h")}
     wanted |= {"setup.py", "pyproject.toml", "LICENSE", "README.md"}
     wanted |= {"src/gpustruct/py.typed", "src/gpustruct/types.pyi", "src/gpustruct/wgsl/grammar.lark"}
     wanted |= {"tests/data/layout-truth.json", "tests/run"}
     assert wanted <= names
-    assert not [name for name in names if re.search(r"\.(so|pyd|pyc|o)$|__pycache__|^build/|_kernel\.c$", name)]
+    assert not [
+        name for name in names if re.search(r"\.(so|pyd|pyc|o)$|__pycache__|^build/|src/gpustruct/_\w+\.c$", name)
+    ]
 
 
 def test_the_wheel_has_the_package_and_no_sources(built: tuple[Path, Path]) -> None:

@@ -7,6 +7,8 @@ What is unusual (columns in parts, runtime-sized arrays, many dimensions) is bou
 
 import numpy as np
 
+from ._kernel import TYPE_CODES
+
 cimport numpy as cnp
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.object cimport PyObject
@@ -47,17 +49,13 @@ cdef struct Leaves:
     int64_t run[MOST_LEAVES][MOST_LEADING]
     int first[MOST_LEAVES]
 
-CODES = {
-    "f2": 0, "f4": 1, "f8": 2, "i1": 3, "i2": 4, "i4": 5, "i8": 6, "u1": 7, "u2": 8, "u4": 9, "u8": 10, "b1": 11,
-}
-
 # The kernel's code of each of numpy's types, by number; -1 where it has none.
 cdef int TYPE_CODE[64]
 cdef int number
 for number in range(64):
     TYPE_CODE[number] = -1
 for letter in "efdbhilqBHILQ?":
-    TYPE_CODE[np.dtype(letter).num] = CODES[np.dtype(letter).str[1:]]
+    TYPE_CODE[np.dtype(letter).num] = TYPE_CODES[np.dtype(letter).str[1:]]
 
 
 cdef bint gather_leaves(BatchBase batch, Leaves *found, int ndim) except -1:

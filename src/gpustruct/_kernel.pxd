@@ -4,6 +4,13 @@ from libc.stdint cimport int32_t, int64_t, uintptr_t
 
 
 cdef extern from "scatter.h" nogil:
+    # `cpdef`: Python reads them as constants of the module.
+    cpdef enum:
+        TYPE_F16, TYPE_F32, TYPE_F64, TYPE_I8, TYPE_I16, TYPE_I32, TYPE_I64, TYPE_U8, TYPE_U16, TYPE_U32, TYPE_U64
+        TYPE_BOOL
+        SLOT_12_4, SLOT_8_8, SLOT_8_4_4, SLOT_4_4_8, SLOT_4_4_4_4
+        STEP_SLOT, STEP_COPY, STEP_ZERO, STEP_TURN, STEP_FEED, STEP_DRAIN, STEP_CONVERT, STEP_MASK
+        MODE_PLAIN, MODE_STREAM, MODE_CHECK
     # Cython checks the numpy twin of this struct, field by field, when a plan is bound.
     ctypedef struct scatter_step:
         int32_t kind
@@ -34,18 +41,19 @@ cdef extern from "scatter.h" nogil:
     ctypedef struct scatter_status:
         int64_t record
         int32_t leaf
-    ctypedef ptrdiff_t (*scatter_convert)(void *to, const void *from_, ptrdiff_t n)
+    ctypedef ptrdiff_t (*scatter_convert)(void *to, const void *from_, ptrdiff_t n) noexcept
     ctypedef struct scatter_isa:
         const char *name
         scatter_convert (*convert)(int from_type, int to_type)
     const scatter_isa *scatter_isa_at(int index)
-    int64_t scatter_block(const scatter_plan *plan, int64_t stride)
-    int64_t scatter_scratch(const scatter_plan *plan, int64_t stride)
-    int64_t gather_scratch(const scatter_plan *plan, int64_t stride)
-    scatter_status scatter_run(const scatter_isa *isa, const scatter_plan *plan, char *to, int64_t stride,
-                               int64_t start, int64_t stop, int mode, char *scratch)
-    scatter_status gather_run(const scatter_isa *isa, const scatter_plan *plan, const char *from_, int64_t stride,
-                              int64_t start, int64_t stop, int mode, char *scratch)
+
+cdef extern from "pool.h" nogil:
+    int pool_init()
+    void pool_after_fork()
+    scatter_status pool_scatter(const scatter_isa *isa, const scatter_plan *plan, char *to, int64_t stride,
+                                int64_t start, int64_t stop, int mode, int workers)
+    scatter_status pool_gather(const scatter_isa *isa, const scatter_plan *plan, const char *from_, int64_t stride,
+                               int64_t start, int64_t stop, int mode, int workers)
 
 
 # The instruction set in use. The C is linked into this module alone; others reach it through here.

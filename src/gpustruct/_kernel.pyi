@@ -1,15 +1,45 @@
-"""Types of the compiled module. Run runs plans (csrc/scatter.h is the contract); the rest sets and reads single records."""
+"""Types of the compiled module that runs plans; csrc/scatter.h is the contract."""
 
-from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+# The enums of csrc/scatter.h.
+TYPE_F16: int
+TYPE_F32: int
+TYPE_F64: int
+TYPE_I8: int
+TYPE_I16: int
+TYPE_I32: int
+TYPE_I64: int
+TYPE_U8: int
+TYPE_U16: int
+TYPE_U32: int
+TYPE_U64: int
+TYPE_BOOL: int
+SLOT_12_4: int
+SLOT_8_8: int
+SLOT_8_4_4: int
+SLOT_4_4_8: int
+SLOT_4_4_4_4: int
+STEP_SLOT: int
+STEP_COPY: int
+STEP_ZERO: int
+STEP_TURN: int
+STEP_FEED: int
+STEP_DRAIN: int
+STEP_CONVERT: int
+STEP_MASK: int
+MODE_PLAIN: int
+MODE_STREAM: int
+MODE_CHECK: int
+
 PLAIN: int
 STREAM: int
 CHECK: int
 OVERLAP: int
+TYPE_CODES: dict[str, int]
 
 def isas() -> tuple[str, ...]: ...
 def isa() -> str: ...
@@ -46,54 +76,3 @@ class Run:
     def gather(
         self, data: Any, offset: int, stride: int, start: int, stop: int, mode: int = 0, workers: int = 1
     ) -> tuple[int, int]: ...
-
-class Writer: ...
-
-class Leaf(Writer):
-    def __init__(self, code: int, unit: int, axes: Sequence[tuple[int, int]], check: Callable[..., Any]) -> None: ...
-
-class Group(Writer):
-    def __init__(
-        self,
-        keys: tuple[str, ...],
-        writers: tuple[Writer, ...],
-        offsets: tuple[int, ...],
-        classify: Callable[..., Any],
-        refuse: Callable[..., Any],
-    ) -> None: ...
-
-class Rows(Writer):
-    def __init__(self, count: int, stride: int, inner: Writer, refuse: Callable[..., Any]) -> None: ...
-
-class Record:
-    def __buffer__(self, flags: int, /) -> memoryview: ...
-
-class Records:
-    def __len__(self) -> int: ...
-    def __getitem__(self, index: int) -> Any: ...
-    def __setitem__(self, index: int, value: Any) -> None: ...
-    def __iter__(self) -> Iterator[Any]: ...
-    def __buffer__(self, flags: int, /) -> memoryview: ...
-
-class Member:
-    assign: Any
-    __name__: str
-    def __init__(
-        self,
-        name: str,
-        where: str,
-        offset: int,
-        size: int,
-        leaf: Leaf | None,
-        kind: Any,
-        count: int,
-        stride: int,
-        assign: Any,
-    ) -> None: ...
-    def __get__(self, record: Any, kind: Any = None) -> Any: ...
-    def __set__(self, record: Any, value: Any) -> None: ...
-
-def fill(writer: Writer, values: list[Any], out: Any, stride: int, size: int, place: list[Any]) -> None: ...
-def place(member: Member, owner: NDArray[np.uint8], offset: int) -> Any: ...
-def element_of(records: Records) -> Member: ...
-def differences(now: Any, before: Any, gap: int) -> Any: ...

@@ -1,25 +1,40 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, embedsignature=True
 """Runs a plan, forward (scatter) and back (gather), without the GIL. The contract is csrc/scatter.h."""
 
+import os
+
 cimport cython
 from cpython.buffer cimport (
     PyBUF_SIMPLE, PyBUF_STRIDES, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer,
 )
-from libc.stdint cimport int32_t, int64_t, intptr_t, uintptr_t
+from libc.stdint cimport int64_t, uintptr_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
-
-PLAIN, STREAM, CHECK = 0, 1, 2
+PLAIN, STREAM, CHECK = MODE_PLAIN, MODE_STREAM, MODE_CHECK
 OVERLAP = -2
+# By numpy's kind and item size.
+TYPE_CODES = {
+    "f2": TYPE_F16, "f4": TYPE_F32, "f8": TYPE_F64, "i1": TYPE_I8, "i2": TYPE_I16, "i4": TYPE_I32, "i8": TYPE_I64,
+    "u1": TYPE_U8, "u2": TYPE_U16, "u4": TYPE_U32, "u8": TYPE_U64, "b1": TYPE_BOOL,
+}
 
-chosen = scatter_isa_at(0)
 cdef enum:
-    PLAIN_MODE = 0
-    LINE = 64
-    STACK_SCRATCH = 16384
     # A microsecond's work: letting the GIL go and taking it again costs a tenth of that.
     KEEP_GIL_BYTES = 16384
+
+if not pool_init():
+    raise MemoryError
+chosen = scatter_isa_at(0)
+
+
+def forget_helpers():
+    """In a forked child: it has this module's memory, but none of the threads."""
+    pool_after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=forget_helpers)
 
 
 def isas():
@@ -48,38 +63,8 @@ def use_isa(str name):
     raise ValueError(f"this machine runs {', '.join(isas())} (current: {name}) - at use_isa(...); pick one of them")
 
 
-cdef scatter_status run_records(const scatter_plan *plan, char *memory, int64_t stride, int64_t start, int64_t stop,
-                                int mode, bint forward) noexcept nogil:
-    """Scatter or gather records [start, stop) in this thread, with scratch space of its own."""
-    cdef char stack[STACK_SCRATCH + LINE]
-    cdef int64_t bytes = scatter_scratch(plan, stride) if forward else gather_scratch(plan, stride)
-    cdef char *heap = NULL
-    cdef char *scratch = stack
-    cdef scatter_status status
-    status.record = -1
-    status.leaf = 0
-    if start == stop:
-        return status
-    if bytes > STACK_SCRATCH:
-        heap = scratch = <char *>malloc(bytes + LINE)
-        if heap == NULL:
-            status.record = start
-            status.leaf = -1
-            return status
-    scratch += (LINE - <uintptr_t>scratch % LINE) % LINE
-    if forward:
-        status = scatter_run(chosen, plan, memory, stride, start, stop, mode, scratch)
-    else:
-        status = gather_run(chosen, plan, memory, stride, start, stop, mode, scratch)
-    free(heap)
-    return status
-
-
-include "_pool.pxi"
-
-
 cdef void extent(Py_buffer *view, uintptr_t *low_high) noexcept:
-    """The first byte of an array, and the one behind its last; nothing for an empty one."""
+    """The first byte of an array, and the one after its last; nothing for an empty one."""
     cdef int d
     low_high[0] = low_high[1] = <uintptr_t>view.buf
     for d in range(view.ndim):
@@ -198,10 +183,10 @@ cdef class Run:
         column. `out` is a writable contiguous buffer of any kind.
         """
         cdef scatter_status status
-        if mode == 2:
+        if mode == MODE_CHECK:
             self.check_range(start, stop)
             with nogil:
-                status = share(&self.plan, NULL, stride, start, stop, mode, True, workers)
+                status = pool_scatter(chosen, &self.plan, NULL, stride, start, stop, mode, workers)
             return status.record, status.leaf
         return self.run_over(out, PyBUF_SIMPLE | PyBUF_WRITABLE, offset, stride, start, stop, mode, True, workers)
 
@@ -211,10 +196,10 @@ cdef class Run:
         if stride < self.size or room < stride * self.records or self.touches(to, stride * self.records):
             return False
         if stride * self.records <= KEEP_GIL_BYTES:
-            status = run_records(&self.plan, to, stride, 0, self.records, PLAIN_MODE, True)
+            status = pool_scatter(chosen, &self.plan, to, stride, 0, self.records, MODE_PLAIN, 1)
         else:
             with nogil:
-                status = run_records(&self.plan, to, stride, 0, self.records, PLAIN_MODE, True)
+                status = pool_scatter(chosen, &self.plan, to, stride, 0, self.records, MODE_PLAIN, 1)
         return status.record == -1
 
     def gather(self, data, int64_t offset, int64_t stride, int64_t start, int64_t stop, int mode=0, int workers=1):
@@ -232,7 +217,12 @@ cdef class Run:
             if self.touches(<char *>view.buf + offset, stride * (stop - start)):
                 return OVERLAP, 0
             with nogil:
-                status = share(&self.plan, <char *>view.buf + offset, stride, start, stop, mode, forward, workers)
+                if forward:
+                    status = pool_scatter(chosen, &self.plan, <char *>view.buf + offset, stride, start, stop, mode,
+                                          workers)
+                else:
+                    status = pool_gather(chosen, &self.plan, <char *>view.buf + offset, stride, start, stop, mode,
+                                         workers)
         finally:
             PyBuffer_Release(&view)
         return status.record, status.leaf
@@ -293,8 +283,3 @@ def zero(out, int64_t offset, int64_t stride, int64_t size, int64_t count):
                 memset(<char *>view.buf + offset + k * stride, 0, size)
     finally:
         PyBuffer_Release(&view)
-
-
-include "_members.pxi"
-include "_objects.pxi"
-include "_views.pxi"

@@ -11,15 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from . import _kernel
 from . import layout as layouts
 from .batches import Batch, Parts, Shape
 from .layout import Layout, Leaf
 
-# The kernel's names for dtypes (csrc/scatter.h), by kind and item size.
-TYPE_CODES = {
-    "f2": 0, "f4": 1, "f8": 2, "i1": 3, "i2": 4, "i4": 5, "i8": 6, "u1": 7, "u2": 8, "u4": 9, "u8": 10, "b1": 11,
-}  # fmt: skip
-SCALAR_CODES = {"f16": 0, "f32": 1, "i32": 5, "u32": 9}
+SCALAR_CODES = {"f16": _kernel.TYPE_F16, "f32": _kernel.TYPE_F32, "i32": _kernel.TYPE_I32, "u32": _kernel.TYPE_U32}
 
 
 class Source(NamedTuple):
@@ -114,7 +111,7 @@ def _align(leaves: tuple[Leaf, ...], views: Sequence[np.ndarray], shape: Shape) 
     run_shape, run_strides = _collapse(shape, batch_strides)
     columns, offsets, arrays = _group(views, run_strides)
     sources = tuple(
-        Source(column, offset, TYPE_CODES[view.dtype.str[1:]], not view.dtype.isnative, inner, run[-1])
+        Source(column, offset, _kernel.TYPE_CODES[view.dtype.str[1:]], not view.dtype.isnative, inner, run[-1])
         for column, offset, view, inner, run in zip(columns, offsets, views, inner_strides, run_strides, strict=True)
     )
     table = np.zeros((len(arrays), len(run_shape)), np.int64)

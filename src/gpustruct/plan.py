@@ -14,11 +14,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ._kernel import (
+    SLOT_4_4_4_4,
+    SLOT_4_4_8,
+    SLOT_8_4_4,
+    SLOT_8_8,
+    SLOT_12_4,
+    STEP_CONVERT,
+    STEP_COPY,
+    STEP_DRAIN,
+    STEP_FEED,
+    STEP_MASK,
+    STEP_SLOT,
+    STEP_TURN,
+    STEP_ZERO,
+)
 from .columns import SCALAR_CODES, Source
 from .layout import SCALAR_SIZE, Leaf
 
-SLOT_12_4, SLOT_8_8, SLOT_8_4_4, SLOT_4_4_8, SLOT_4_4_4_4 = range(5)
-STEP_SLOT, STEP_COPY, STEP_ZERO, STEP_TURN, STEP_FEED, STEP_DRAIN, STEP_CONVERT, STEP_MASK = range(8)
 ITEM_SIZE = (2, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8, 1)
 ZEROS = -1
 

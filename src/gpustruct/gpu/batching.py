@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .. import _kernel
+from .. import _views
 from ..batches import Batch, as_batch
 from ..errors import SourceError
 from ..layout import Layout
@@ -61,7 +61,7 @@ def header_of(T: Any, value: Any) -> Any:
 
 def is_view(value: Any) -> bool:
     """Whether `value` is a view, of one record or of some."""
-    return isinstance(value, _kernel.Record | _kernel.Records)
+    return isinstance(value, _views.Record | _views.Records)
 
 
 def batch_of_view(view: Any) -> Any:

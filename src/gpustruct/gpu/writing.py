@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _kernel
+from .. import _views
 from ..views import changed_ranges, forget
 from . import devices
 from .batching import batch_of_view
@@ -40,7 +40,7 @@ def write_buffer(target: Any, buffer: Any, batch: Any, offset: int = 0) -> None:
     array([3.], dtype=float32)
     """
     device = devices.device_of(target, "write_buffer")
-    if not isinstance(batch, _kernel.Record | _kernel.Records):
+    if not isinstance(batch, _views.Record | _views.Records):
         Uploader.of(device).write(buffer, batch, offset)
         return
     data = memoryview(batch)

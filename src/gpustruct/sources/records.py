@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .. import _kernel
+from .. import _numbers, _records
 from .. import layout as layouts
 from ..batches import INTEGER_RANGE, Batch, Slot, as_batch
 from ..column_checks import check_numbers, range_error
@@ -46,7 +46,7 @@ def from_records(cls: Any, source: Iterable[Any], renames: Mapping[str, Any] | S
     out = np.zeros(len(values) * layout.record_stride, np.uint8)
     place: list[int] = []
     try:
-        _kernel.fill(writer_of(cls, spec, path), values, out, layout.record_stride, layout.size, place)
+        _records.fill(writer_of(cls, spec, path), values, out, layout.record_stride, layout.size, place)
     except Exception:
         if place and place[0] < len(values):
             explain(cls, spec, values[place[0]], path, (place[0],))
@@ -73,7 +73,7 @@ def writer_of(cls: Any, spec: Spec = (), path: str = "") -> Any:
     offsets = tuple(member.offset for member in cls.__layout__.fields)
     keys = _keys(cls, spec)
     how = functools.partial(_how, cls, keys, path, ())
-    return _kernel.Group(keys, writers, offsets, how, functools.partial(_refuse, cls, keys, path, ()))
+    return _records.Group(keys, writers, offsets, how, functools.partial(_refuse, cls, keys, path, ()))
 
 
 def _inside(spec: Spec, name: str) -> Spec:
@@ -90,14 +90,14 @@ def member_writer(slot: Slot, layout: Layout, path: str, spec: Spec = ()) -> Any
     if slot.core.__layout__.kind != "struct":
         (leaf,) = layouts.leaves(layout)
         unit = layouts.SCALAR_SIZE[leaf.scalar]
-        return _kernel.Leaf(SCALAR_CODES[leaf.scalar], unit, leaf.axes, functools.partial(fitting, slot, path, ()))
+        return _numbers.Leaf(SCALAR_CODES[leaf.scalar], unit, leaf.axes, functools.partial(fitting, slot, path, ()))
     if layout.kind != "array":
         return writer_of(slot.core, spec, path)
     assert layout.element is not None
     inner = member_writer(slot, layout.element, path, spec)
     count = layout.count or 0
     refuse = functools.partial(_refuse_length, python_name(layout), count, path, ())
-    return _kernel.Rows(count, layout.stride, inner, refuse)
+    return _records.Rows(count, layout.stride, inner, refuse)
 
 
 def python_name(layout: Layout) -> str:

@@ -1,4 +1,4 @@
-"""`view`: one record, or some, over its own bytes, for values that change one by one. See `_kernel` for the setters."""
+"""`view`: one record, or some, over its own bytes, for values that change one by one. See `_views` for the setters."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _kernel
+from .. import _views
 from .. import layout as layouts
 from ..batches import Batch
 from ..errors import SourceError
@@ -60,12 +60,12 @@ def view(cls: Any, data: Any = None, offset: int = 0, *, count: int | None = Non
         if number is None and layout.is_runtime_sized:
             way_out = "a runtime-sized type needs count=, the length of its array"
             raise SourceError.of("view-count", type=cls.__name__, count=None, least=0, way_out=way_out)
-        return _kernel.place(root(cls, number), np.zeros(full_size(layout, number), np.uint8), 0)
+        return _views.place(root(cls, number), np.zeros(full_size(layout, number), np.uint8), 0)
     memory = _memory(cls, data, start, layout, number)
     if number is None and layout.is_runtime_sized:
         number = layouts.records_in(layout, memory.nbytes - start)
     short = memory.nbytes - start < full_size(layout, number)
-    return _kernel.place(root(cls, number, short), memory, start)
+    return _views.place(root(cls, number, short), memory, start)
 
 
 def _whole(cls: Any, value: Any, name: str) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _kernel
+from .. import _records, _views
 from .. import layout as layouts
 from ..batches import Batch, Shape, Slot, as_batch, elements, from_columns, hold, lead
 from ..errors import SourceError
@@ -19,14 +19,14 @@ from ..sources.records import explain_member, member_writer
 
 def assign_record(slot: Slot, layout: Layout, where: str, record: Any, value: Any) -> None:
     """Set all members of a record that is a struct."""
-    if not isinstance(record, _kernel.Record) or memoryview(record).readonly:
+    if not isinstance(record, _views.Record) or memoryview(record).readonly:
         raise SourceError.of("view-readonly", where=where)
     _assign(slot, layout, where, (), memoryview(record), value)
 
 
 def assign_rows(slot: Slot, element: Layout, where: str, rows: Any, value: Any) -> None:
     """Set all records of an array, or of a slice of one: by a list of values, or a batch with a record for each."""
-    if not isinstance(rows, _kernel.Records) or memoryview(rows).readonly:
+    if not isinstance(rows, _views.Records) or memoryview(rows).readonly:
         raise SourceError.of("view-readonly", where=where)
     count = len(rows)
     dims = (count, *dims_of(element))
@@ -69,7 +69,7 @@ def _assign(slot: Slot, layout: Layout, where: str, dims: Shape, target: memoryv
     # Packed aside first.
     scratch = np.zeros(target.nbytes, np.uint8)
     try:
-        _kernel.fill(member_writer(slot, layout, where), [value], scratch, target.nbytes, target.nbytes, [])
+        _records.fill(member_writer(slot, layout, where), [value], scratch, target.nbytes, target.nbytes, [])
     except SourceError:
         explain_member(slot, layout, (), value, where, ())
         raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from .. import _kernel
+from .. import _views
 
 # Changed bytes closer than this go up together: a write of its own costs more than they do.
 GAP = 4096
@@ -40,7 +40,7 @@ def changed_ranges(record: Any, target: Any, offset: int = 0) -> list[tuple[int,
         if start != offset:
             del known[start]
     if before is not None and len(before) == now.nbytes:
-        return _kernel.differences(now, before, GAP)
+        return _views.differences(now, before, GAP)
     known[offset] = bytearray(now)
     return [(0, now.nbytes)] if now.nbytes else []
 

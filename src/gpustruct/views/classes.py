@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .. import _kernel
+from .. import _numbers, _views
 from .. import layout as layouts
 from ..batches import Slot
 from ..columns import SCALAR_CODES
@@ -42,7 +42,7 @@ def root(cls: Any, count: int | None, short: bool = False) -> Any:
         kind = _record(cls, where, count)
         size = layout.header + layout.stride * (count or 0)
         assign = functools.partial(assign_record, slot, layout, where)
-        return _kernel.Member("", where, 0, size, None, kind, -1, 0, assign)
+        return _views.Member("", where, 0, size, None, kind, -1, 0, assign)
     if layout.is_runtime_array:
         return _member("", where, slot, layout, 0, count)
     if count is not None:
@@ -51,8 +51,8 @@ def root(cls: Any, count: int | None, short: bool = False) -> Any:
     if layout.core.kind == "struct":
         return _member("", where, slot, layout, 0, None)
     whole = _member("", where, slot, layout, 0, None)
-    kind = type(where, (_kernel.Record,), {**_RECORD, "__type__": cls, "__whole__": whole})
-    return _kernel.Member("", where, 0, layout.size if short else layout.record_stride, None, kind, -1, 0, None)
+    kind = type(where, (_views.Record,), {**_RECORD, "__type__": cls, "__whole__": whole})
+    return _views.Member("", where, 0, layout.size if short else layout.record_stride, None, kind, -1, 0, None)
 
 
 @functools.lru_cache(maxsize=512)
@@ -64,7 +64,7 @@ def _record(cls: Any, where: str, count: int | None = None) -> Any:
         for slot, member in zip(cls.__members__.values(), layout.fields, strict=True)
     }
     namespace = {**_RECORD, "__type__": cls, "__count__": count, "update": update, **members}
-    return type(cls.__name__, (_kernel.Record,), namespace)
+    return type(cls.__name__, (_views.Record,), namespace)
 
 
 def _member(name: str, where: str, slot: Slot, layout: Layout, offset: int, count: int | None) -> Any:
@@ -78,11 +78,11 @@ def _member(name: str, where: str, slot: Slot, layout: Layout, offset: int, coun
         fit = functools.partial(fitting, _counted(slot, length), where, ())
         unit = layouts.SCALAR_SIZE[leaf.scalar]
         size = layout.size if not layout.is_runtime_array else layout.stride * (count or 0)
-        written = _kernel.Leaf(SCALAR_CODES[leaf.scalar], unit, (*axes, *leaf.axes), fit)
-        return _kernel.Member(name, where, offset, size, written, None, -1, 0, functools.partial(_refuse_write, where))
+        written = _numbers.Leaf(SCALAR_CODES[leaf.scalar], unit, (*axes, *leaf.axes), fit)
+        return _views.Member(name, where, offset, size, written, None, -1, 0, functools.partial(_refuse_write, where))
     if layout.kind != "array":
         assign = functools.partial(assign_record, slot, layout, where)
-        return _kernel.Member(name, where, offset, layout.size, None, _record(slot.core, where), -1, 0, assign)
+        return _views.Member(name, where, offset, layout.size, None, _record(slot.core, where), -1, 0, assign)
     assert layout.element is not None and length is not None
     return _array(name, where, slot, layout.element, offset, length, layout.stride, length * layout.stride)
 
@@ -92,7 +92,7 @@ def _array(name: str, where: str, slot: Slot, element: Layout, offset: int, coun
     assign = functools.partial(assign_rows, slot, element, where)
     inner = _member(name, where, slot, element, 0, None)
     rows = _rows(slot, element, where, stride)
-    return _kernel.Member(name, where, offset, size, None, inner, count, stride, assign, rows)
+    return _views.Member(name, where, offset, size, None, inner, count, stride, assign, rows)
 
 
 def _rows(slot: Slot, element: Layout, where: str, stride: int) -> Any:
@@ -104,7 +104,7 @@ def _rows(slot: Slot, element: Layout, where: str, stride: int) -> Any:
     columns = {member: _Column(member, f"{where}.{member}") for member in (core.__members__ if structs else ())}
     namespace = {**_ROWS, "__type__": type_, "__stride__": stride, **columns}
     namespace["__assign__"] = functools.partialmethod(_assign_slice, slot, element, where)
-    return type(f"{type_.__name__}s", (_kernel.Records,), namespace)
+    return type(f"{type_.__name__}s", (_views.Records,), namespace)
 
 
 def _assign_slice(rows: Any, slot: Slot, element: Layout, where: str, value: Any) -> None:
@@ -186,7 +186,7 @@ def _reduce_rows(rows: Any) -> Any:
 def restored(kind: Any, count: int | None, data: bytes) -> Any:
     """A view over a copy of its bytes: what unpickling gives."""
     short = len(data) < full_size(kind.__layout__, count)
-    return _kernel.place(root(kind, count, short), np.frombuffer(bytearray(data), np.uint8), 0)
+    return _views.place(root(kind, count, short), np.frombuffer(bytearray(data), np.uint8), 0)
 
 
 def _init(record: Any, *arguments: Any, **members: Any) -> NoReturn:

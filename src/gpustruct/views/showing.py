@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _kernel
+from .. import _views
 from ..table import indented
 from .assigning import records_of
 
@@ -27,7 +27,7 @@ def _members(record: Any, depth: int) -> Iterator[tuple[str, str, str]]:
     for name, slot in type(record).__type__.__members__.items():
         value = getattr(record, name)
         label = "  " * depth + name
-        if isinstance(value, _kernel.Record):
+        if isinstance(value, _views.Record):
             yield label, slot.type.__name__, ""
             yield from _members(value, depth + 1)
         else:
@@ -35,7 +35,7 @@ def _members(record: Any, depth: int) -> Iterator[tuple[str, str, str]]:
 
 
 def _value(value: Any) -> str:
-    if isinstance(value, _kernel.Records):
+    if isinstance(value, _views.Records):
         return f"{len(value)} records"
     if not isinstance(value, np.ndarray):
         return f"{value:g}" if isinstance(value, float) else repr(value)

@@ -1,9 +1,16 @@
-# Records over their own bytes, read and written through compiled members: what `view` gives.
-# Included by _kernel.pyx behind _members.pxi, whose Writers it uses.
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, embedsignature=True
+"""Records over their own bytes, read and written through compiled members: what `view` gives."""
 
+cimport numpy as cnp
+from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBUF_STRIDES, PyBUF_WRITABLE
 from cpython.number cimport PyNumber_AsSsize_t
 from cpython.object cimport PyObject_GenericSetAttr
 from cpython.slice cimport PySlice_AdjustIndices, PySlice_Unpack
+from libc.string cimport memcmp, memcpy
+
+from ._numbers cimport Leaf
+
+cnp.import_array()
 
 cdef char *BYTES = b"B"
 
@@ -261,5 +268,6 @@ def differences(const unsigned char[::1] now, unsigned char[::1] before, Py_ssiz
             k += 4
     if first >= 0:
         found.append((first, last - first))
-        memcpy(&before[found[0][0]], &now[found[0][0]], last - found[0][0])
+        first = found[0][0]
+        memcpy(&before[first], &now[first], last - first)
     return found

@@ -1,149 +1,32 @@
-# Python numbers into the bytes of one member: what records of objects are read with, and views written.
-# Included by _kernel.pyx. A Writer knows one type; it writes all of a value or, where that fails, nothing.
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, embedsignature=True
+"""Python numbers into the bytes of one member: what records of objects are read with, and views written.
+
+A Writer knows one type; it writes all of a value or, where that fails, nothing.
+"""
 
 cimport numpy as cnp
-from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND
-from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next, PyDict_Size
-from cpython.float cimport PyFloat_AS_DOUBLE
-from cpython.object cimport PyObject, PyObject_GetAttr
-from libc.float cimport DBL_MAX
-from libc.math cimport fabs
-from libc.string cimport memcmp, memmove
+from cpython.object cimport PyObject
+from libc.stdint cimport int32_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memmove
+
+from ._kernel cimport (
+    chosen, scatter_convert, TYPE_BOOL, TYPE_F16, TYPE_F32, TYPE_F64, TYPE_I16, TYPE_I32, TYPE_I64, TYPE_I8, TYPE_U16,
+    TYPE_U32, TYPE_U64, TYPE_U8,
+)
 
 cnp.import_array()
 
-cdef extern from "Python.h":
-    PyObject *type_of "(PyObject *)Py_TYPE"(PyObject *value)
-    bint is_float "PyFloat_Check"(PyObject *value)
-    bint is_exact_float "PyFloat_CheckExact"(PyObject *value)
-    bint is_int "PyLong_Check"(PyObject *value)
-    bint is_tuple "PyTuple_CheckExact"(PyObject *value)
-    bint is_list "PyList_CheckExact"(PyObject *value)
-    double float_value "PyFloat_AS_DOUBLE"(PyObject *value)
-    PyObject **items_of "PySequence_Fast_ITEMS"(PyObject *sequence)
-    Py_ssize_t length_of "PySequence_Fast_GET_SIZE"(PyObject *sequence)
-
-cdef extern from "scatter.h" nogil:
-    enum:
-        TYPE_F16, TYPE_F32, TYPE_F64, TYPE_I8, TYPE_I16, TYPE_I32, TYPE_I64, TYPE_U8, TYPE_U16, TYPE_U32, TYPE_U64
-        TYPE_BOOL
-
-cdef extern from *:
-    """
-    #include <structmember.h>
-    #include <numpy/arrayobject.h>
-    #define array_kind(array) (PyArray_DESCR(array)->kind)
-    #if defined(__GNUC__)
-    #define prefetch(memory) __builtin_prefetch(memory)
-    #else
-    #define prefetch(memory) ((void)(memory))
-    #endif
-    /* Up to four Python floats as f32; 1, and nothing written, if one is no float or does not fit. NaN and infinity
-     * fit too, but one comparison is cheaper than three. `count` is a constant wherever this is called. */
-    static inline int put_some(char *to, PyObject **values, const int count, double limit) {
-        float f[4];
-        for (int k = 0; k < count; k++) {
-            if (!PyFloat_CheckExact(values[k])) return 1;
-            double d = PyFloat_AS_DOUBLE(values[k]);
-            if (!(fabs(d) < limit)) return 1;
-            f[k] = (float)d;
-        }
-        memcpy(to, f, 4 * (size_t)count);
-        return 0;
-    }
-    static inline int put_floats(char *to, PyObject **values, Py_ssize_t count, double limit) {
-        switch (count) {
-            case 2: return put_some(to, values, 2, limit);
-            case 3: return put_some(to, values, 3, limit);
-            case 4: return put_some(to, values, 4, limit);
-            default: return count != 1 || put_some(to, values, 1, limit);
-        }
-    }
-    /* Small integers are read where they lie. */
-    static inline long long int_value(PyObject *value, int *overflow) {
-    #if PY_VERSION_HEX >= 0x030c0000
-        if (PyUnstable_Long_IsCompact((PyLongObject *)value))
-            return PyUnstable_Long_CompactValue((PyLongObject *)value);
-    #else
-        Py_ssize_t digits = Py_SIZE(value);
-        if (digits == 0) return 0;
-        if (digits == 1) return ((PyLongObject *)value)->ob_digit[0];
-    #endif
-        return PyLong_AsLongLongAndOverflow(value, overflow);
-    }
-    /* Where a dict keeps its keys. */
-    #define table_of(mapping) ((const void *)((PyDictObject *)(mapping))->ma_keys)
-    /* 16 is T_OBJECT_EX, an object that raises AttributeError while it is unset: what __slots__ makes. */
-    static Py_ssize_t member_offset(PyObject *found, PyObject *kind) {
-        if (Py_TYPE(found) != &PyMemberDescr_Type) return 0;
-        if (!PyType_IsSubtype((PyTypeObject *)kind, PyDescr_TYPE(found))) return 0;
-        PyMemberDef *member = ((PyMemberDescrObject *)found)->d_member;
-        return member->type == 16 ? member->offset : 0;
-    }
-    /* Another number whenever a class or one of its bases has changed; 0 where that cannot be told. */
-    #define version_of(kind) (((PyTypeObject *)(kind))->tp_version_tag)
-    """
-    int put_floats(char *to, PyObject **values, Py_ssize_t count, double limit) noexcept
-    long long int_value(PyObject *value, int *overflow) noexcept
-    void prefetch(const void *memory) noexcept
-    const void *table_of(PyObject *mapping) noexcept
-    Py_ssize_t member_offset(object found, object kind) noexcept
-    unsigned int version_of(PyObject *kind) noexcept
+cdef extern from "_values.h":
     char array_kind(cnp.ndarray array) noexcept
     enum:
         NPY_HALF
 
 cdef enum:
-    BLOCK = 16  # records of plain values that are looked at together
-    MOST_MEMBERS = 16
-
-cdef enum:
-    MOST_AXES = 24
     SMALL = 64  # scalars that are staged on the stack
 
-cdef double FLOAT_LIMIT = (2.0 - 2.0**-24) * 2.0**127  # from here on a finite double rounds to infinity in f32
 
-
-cdef inline int put(int code, char *to, PyObject *value) noexcept:
-    """Write one Python number as the scalar `code`; 1, and nothing written, for what needs a closer look."""
-    cdef double d
-    cdef float f
-    cdef long long n
-    cdef int overflow = 0
-    cdef int32_t i
-    if is_float(value):
-        d = float_value(value)
-        if code == TYPE_F32:
-            if fabs(d) >= FLOAT_LIMIT and fabs(d) <= DBL_MAX:
-                return 1
-            f = <float>d
-            memcpy(to, &f, 4)
-            return 0
-        if code == TYPE_F16:
-            return chosen.convert(TYPE_F64, TYPE_F16)(to, &d, 1) >= 0
-        return 1
-    if not is_int(value):
-        return 1
-    n = int_value(value, &overflow)
-    if overflow:
-        return 1
-    if code == TYPE_F32:
-        f = <float>n
-        memcpy(to, &f, 4)
-        return 0
-    if code == TYPE_F16:
-        return chosen.convert(TYPE_I64, TYPE_F16)(to, &n, 1) >= 0
-    if code == TYPE_I32:
-        if n < -2147483648 or n > 2147483647:
-            return 1
-    elif n < 0 or n > 4294967295:
-        return 1
-    i = <int32_t>n
-    memcpy(to, &i, 4)
-    return 0
-
-
-cdef inline int code_of(cnp.ndarray array) noexcept:
+cdef int code_of(cnp.ndarray array) noexcept:
     """The kernel's name for an array's dtype; -1 for one that it has none for."""
     cdef char kind = array_kind(array)
     cdef int size = cnp.PyArray_ITEMSIZE(array)
@@ -206,13 +89,6 @@ cdef class Leaf(Writer):
     `check(value)` is asked about what is no plain number, tuple, list or array that fits at once: it gives an
     array in native byte order whose shape and values fit, or raises.
     """
-
-    cdef int code, unit, ndim
-    cdef Py_ssize_t count
-    cdef bint dense, floats
-    cdef cnp.npy_intp shape[MOST_AXES]
-    cdef cnp.npy_intp strides[MOST_AXES]
-    cdef object check
 
     def __init__(self, int code, int unit, axes, check):
         cdef Py_ssize_t step = unit
@@ -324,7 +200,7 @@ cdef class Leaf(Writer):
             free(stage)
         return fault
 
-    cdef inline void place(self, char *at, char *stage) noexcept:
+    cdef void place(self, char *at, char *stage) noexcept:
         if self.dense:
             memcpy(at, stage, self.count * self.unit)
         else:

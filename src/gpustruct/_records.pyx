@@ -1,7 +1,27 @@
-# Structs out of Python objects: dicts, sequences, attributes; and lists of them into records.
-# Included by _kernel.pyx behind _members.pxi.
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, embedsignature=True
+"""Structs out of Python objects: dicts, sequences, attributes; and lists of them into records."""
 
 from .zero_filled import zero_filled
+
+from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next, PyDict_Size
+from cpython.object cimport PyObject, PyObject_GetAttr
+from libc.stdlib cimport free, malloc
+
+from ._numbers cimport is_list, is_tuple, items_of, Leaf, length_of, put, put_floats, FLOAT_LIMIT, Writer
+
+cdef extern from "Python.h":
+    PyObject *type_of "(PyObject *)Py_TYPE"(PyObject *value)
+
+cdef extern from "_values.h":
+    void prefetch(const void *memory) noexcept
+    const void *key_table(PyObject *mapping) noexcept
+    Py_ssize_t member_offset(object found, object kind) noexcept
+    unsigned int version_of(PyObject *kind) noexcept
+
+cdef enum:
+    BLOCK = 16  # records of plain values that are looked at together
+    MOST_MEMBERS = 16
 
 cdef enum:
     BY_KEY, BY_INDEX, BY_NAME, BY_ITEM
@@ -236,7 +256,7 @@ cdef class Group(Writer):
         if self.mode == BY_KEY:
             for r in range(count, count + min(count, behind)):
                 if type_of(records[r]) == <PyObject *>self.last:
-                    table = <const char *>table_of(records[r])
+                    table = <const char *>key_table(records[r])
                     prefetch(table)
                     prefetch(table + 64)
                     prefetch(table + 128)

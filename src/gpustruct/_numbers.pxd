@@ -1,0 +1,84 @@
+"""Python numbers into the bytes of one member: what the other compiled modules use of `_numbers`."""
+
+cimport numpy as cnp
+from cpython.object cimport PyObject
+from libc.float cimport DBL_MAX
+from libc.math cimport fabs
+from libc.stdint cimport int32_t
+from libc.string cimport memcpy
+
+from ._kernel cimport chosen, TYPE_F16, TYPE_F32, TYPE_F64, TYPE_I32, TYPE_I64
+
+cdef extern from "Python.h":
+    bint is_float "PyFloat_Check"(PyObject *value)
+    bint is_int "PyLong_Check"(PyObject *value)
+    bint is_tuple "PyTuple_CheckExact"(PyObject *value)
+    bint is_list "PyList_CheckExact"(PyObject *value)
+    double float_value "PyFloat_AS_DOUBLE"(PyObject *value)
+    PyObject **items_of "PySequence_Fast_ITEMS"(PyObject *sequence)
+    Py_ssize_t length_of "PySequence_Fast_GET_SIZE"(PyObject *sequence)
+
+cdef extern from "_values.h":
+    int put_floats(char *to, PyObject **values, Py_ssize_t count, double limit) noexcept
+    long long int_value(PyObject *value, int *overflow) noexcept
+    double FLOAT_LIMIT
+
+cdef enum:
+    MOST_AXES = 24
+
+
+cdef inline int put(int code, char *to, PyObject *value) noexcept:
+    """Write one Python number as the scalar `code`; 1, and nothing written, for what needs a closer look."""
+    cdef double d
+    cdef float f
+    cdef long long n
+    cdef int overflow = 0
+    cdef int32_t i
+    if is_float(value):
+        d = float_value(value)
+        if code == TYPE_F32:
+            if fabs(d) >= FLOAT_LIMIT and fabs(d) <= DBL_MAX:
+                return 1
+            f = <float>d
+            memcpy(to, &f, 4)
+            return 0
+        if code == TYPE_F16:
+            return chosen.convert(TYPE_F64, TYPE_F16)(to, &d, 1) >= 0
+        return 1
+    if not is_int(value):
+        return 1
+    n = int_value(value, &overflow)
+    if overflow:
+        return 1
+    if code == TYPE_F32:
+        f = <float>n
+        memcpy(to, &f, 4)
+        return 0
+    if code == TYPE_F16:
+        return chosen.convert(TYPE_I64, TYPE_F16)(to, &n, 1) >= 0
+    if code == TYPE_I32:
+        if n < -2147483648 or n > 2147483647:
+            return 1
+    elif n < 0 or n > 4294967295:
+        return 1
+    i = <int32_t>n
+    memcpy(to, &i, 4)
+    return 0
+
+
+cdef class Writer:
+    cdef int write(self, char *at, object value) except -1
+
+
+cdef class Leaf(Writer):
+    cdef int code, unit, ndim
+    cdef Py_ssize_t count
+    cdef bint dense, floats
+    cdef cnp.npy_intp shape[MOST_AXES]
+    cdef cnp.npy_intp strides[MOST_AXES]
+    cdef object check
+    cdef int write_items(self, char *at, PyObject *value) noexcept
+    cdef int put_items(self, char **to, PyObject *value, int axis) noexcept
+    cdef int write_array(self, char *at, cnp.ndarray array) noexcept
+    cdef void place(self, char *at, char *stage) noexcept
+    cdef object read(self, char *at, object owner, bint writable)
