@@ -14,6 +14,7 @@ from ..layout import round_up
 from ..packing import Bound, bound_of
 from ..types import array
 from ..unpacking import drained_of
+from ..views import forget
 from . import devices
 from .batching import header_of, records_of
 from .bindings import USAGE, BoundRecords, Record
@@ -198,6 +199,7 @@ class RecordBuffer(BoundRecords[Record]):
             try:
                 devices.check_alive(self._device, self._buffer, "clear")
                 commands = self._device.create_command_encoder() if encoder is None else encoder
+                forget(self._buffer, recorded=encoder is not None)
                 commands.clear_buffer(self._buffer)
                 if encoder is None:
                     self._device.queue.submit([commands.finish()])

@@ -14,6 +14,7 @@ import wgpu
 from .. import types
 from ..batches import Batch
 from ..packing import bound_of, check_values
+from ..views import forget
 from . import devices
 from .chunking import spans_of
 from .selection import Selection
@@ -127,4 +128,5 @@ class ScatterShader:
         held = [{"buffer": self._buffers[name], "offset": 0, "size": size} for name, size in sizes.items()]
         reached = min(device.limits[BINDING_LIMIT] // 4 * 4, buffer.size - at)
         held.insert(2, {"buffer": buffer, "offset": at, "size": reached})
+        forget(buffer)
         devices.run(device, self._pipeline, held, groups)

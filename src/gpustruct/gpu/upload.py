@@ -193,7 +193,8 @@ class Uploader:
         total = sum(span.size for span in spans)
         if not total:
             return
-        forget(buffer)  # A view may have been up there: what it holds is no longer known.
+        # A view may have been sent there: its bytes are no longer what the buffer holds.
+        forget(buffer, recorded=encoder is not None)
         with self.turn:
             try:
                 if encoder is not None:

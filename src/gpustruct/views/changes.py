@@ -12,6 +12,9 @@ GAP = 4096
 
 # What went up last, for each buffer: offset -> the bytes that lie there.
 _uploaded: weakref.WeakKeyDictionary[Any, dict[int, bytearray]] = weakref.WeakKeyDictionary()
+# Buffers that a command encoder writes when it is submitted. Nobody says when that is, so what they hold is never
+# known again.
+_recorded: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
 def changed_ranges(record: Any, target: Any, offset: int = 0) -> list[tuple[int, int]]:
@@ -34,6 +37,8 @@ def changed_ranges(record: Any, target: Any, offset: int = 0) -> list[tuple[int,
     [(12, 4)]
     """
     now = memoryview(record)
+    if target in _recorded:
+        return [(0, now.nbytes)] if now.nbytes else []
     known = _uploaded.setdefault(target, {})
     before = known.get(offset)
     for start in [k for k, held in known.items() if k < offset + now.nbytes and offset < k + len(held)]:
@@ -45,10 +50,14 @@ def changed_ranges(record: Any, target: Any, offset: int = 0) -> list[tuple[int,
     return [(0, now.nbytes)] if now.nbytes else []
 
 
-def forget(target: Any) -> None:
-    """Everything counts as changed for `target` again.
+def forget(target: Any, *, recorded: bool = False) -> None:
+    """Everything counts as changed for `target` again; if `recorded` into a command encoder, from now on always.
+
+    gpustruct calls it before each write of its own; call it after writing there by other means.
 
     >>> from gpustruct.views import forget
     >>> forget(type("Buffer", (), {})())
     """
+    if recorded:
+        _recorded.add(target)
     _uploaded.pop(target, None)
