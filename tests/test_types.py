@@ -260,7 +260,9 @@ def test_a_single_record_has_no_length() -> None:
 
 def test_columns_stay_as_they_were_given() -> None:
     batch = Light(color=np.ones(4), radius=1)
-    with pytest.raises(AttributeError, match=r"make a new batch, or write into the array: radius\[\.\.\.\] = value"):
+    with pytest.raises(
+        AttributeError, match=r"make a new batch, or write into the column: batch.radius\[\.\.\.\] = value"
+    ):
         batch.radius = 2
     with pytest.raises(AttributeError):
         batch.power = 2

@@ -268,9 +268,8 @@ def _hold_nested(slot: Slot, source: Any, where: str) -> Batch:
     else:
         source = NESTED[0](slot, source, where)
     if not isinstance(source, core):
-        name = core.__name__
-        current = describe(source)
-        raise SourceError.of("column-nested", type=name, current=current, where=where)
+        facts = {"type": core.__name__, "members": ", ".join(core.__members__)}
+        raise SourceError.of("column-nested", current=describe(source), where=where, **facts)
     shape, dims = source.__shape__, slot.dims
     if slot.runtime:
         if len(shape) != len(dims) + 1 or shape[1:] != dims:

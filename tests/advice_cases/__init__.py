@@ -2,20 +2,40 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import io
 import types as python_types
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
+import wgpu
 
 import gpustruct
-from gpustruct import types
+from gpustruct import cli, types
 
 from .case import Case
+from .commands import COMMANDS, COMMANDS_NOTHING
+from .gpu import GPU, GPU_NOTHING
 from .layout import LAYOUT, LAYOUT_NOTHING
+from .sources import SOURCES, SOURCES_NOTHING
 
-CASES: list[Case] = [*LAYOUT]
+CASES: list[Case] = [*LAYOUT, *SOURCES, *GPU, *COMMANDS]
 # Rules whose message has nothing to type at its end, and why.
-NOTHING_TO_TYPE: dict[str, str] = {**LAYOUT_NOTHING}
+NOTHING_TO_TYPE: dict[str, str] = {**LAYOUT_NOTHING, **SOURCES_NOTHING, **GPU_NOTHING, **COMMANDS_NOTHING}
+
+
+@functools.cache
+def new_device(number: int) -> Any:
+    return wgpu.gpu.request_adapter_sync().request_device_sync()
+
+
+def command(*arguments: str) -> None:
+    """One command line, its error raised and not printed."""
+    args = cli.build_parser(arguments[0]).parse_args(arguments)
+    with contextlib.redirect_stdout(io.StringIO()):
+        cli.room(cli.COMMANDS[args.command][0]).main(args)
 
 
 def scope() -> dict[str, Any]:
@@ -23,6 +43,7 @@ def scope() -> dict[str, Any]:
     names = {name: getattr(gpustruct, name) for name in gpustruct.__all__}
     module = python_types.ModuleType("advice")
     vars(module).update(names)
-    vars(module).update(Annotated=Annotated, Literal=Literal, np=np, gpustruct=gpustruct)
+    vars(module).update(Path=Path, Annotated=Annotated, Literal=Literal, np=np, gpustruct=gpustruct)
     vars(module).update(make_struct=types.make_struct, wgsl=gpustruct.wgsl)
+    vars(module).update(device=new_device(0), other=lambda: new_device(1), command=command)
     return vars(module)

@@ -496,7 +496,7 @@ REFUSED: list[tuple[str, type[Exception], Callable[[Any], Any]]] = [
     ("capacity must be .*current: 0. .* pass 1 or more", BindingError, lambda b: b.resize(0)),
     ("capacity must be .* pass 1 or more", BindingError, lambda b: RecordBuffer(b.device, u32, 2.5)),
     ("capacity must be .*current: None. .* pass 1 or more", BindingError, lambda b: RecordBuffer(b.device, u32, None)),
-    (r"write_header takes the members .*current: int. .* use write_header..'gravity': ", SourceError, lambda b: RecordBuffer(b.device, System, 2).write_header(3)),
+    (r"write_header takes the members .*current: int. .* pass a mapping of gravity, dt", SourceError, lambda b: RecordBuffer(b.device, System, 2).write_header(3)),
     ("write_header takes .* with the key 5", SourceError, lambda b: RecordBuffer(b.device, System, 2).write_header({5: 1})),
     ("write_header takes .* with the key 'particles'", SourceError, lambda b: RecordBuffer(b.device, System, 2).write_header({"particles": []})),
     ("write_header takes .*current: Particle", SourceError, lambda b: RecordBuffer(b.device, System, 2).write_header(particles(1))),

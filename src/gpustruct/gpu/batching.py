@@ -56,7 +56,8 @@ def header_of(T: Any, value: Any) -> Any:
         if not strange:
             return batch(T, {**given, tail: column_of(blank(devices.element_of(T), 0))})
         current = f"a mapping with the key {strange[0]!r}"
-    raise SourceError.of("header-columns", type=T.__name__, current=current, member=layout.fields[0].name)
+    members = ", ".join(member.name for member in layout.fields[:-1])
+    raise SourceError.of("header-columns", type=T.__name__, current=current, members=members)
 
 
 def is_view(value: Any) -> bool:

@@ -23,7 +23,9 @@ def polars_name(slot: Slot) -> str:
 def refuse(slot: Slot, current: str, where: str, ways: Iterable[Way]) -> NoReturn:
     """Raise SourceError for a kind of column that holds no numbers, with the first of `ways` that runs on it."""
     if is_struct(slot):
-        raise SourceError.of("column-nested", type=slot.core.__name__, current=current, where=where)
+        core = slot.core
+        facts = {"type": core.__name__, "members": ", ".join(core.__members__)}
+        raise SourceError.of("column-nested", current=current, where=where, **facts)
     way_out = first_that_runs(iter(ways))
     raise SourceError.of("column-kind", type=slot.type.__name__, current=current, where=where, way_out=way_out)
 

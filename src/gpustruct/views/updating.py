@@ -28,7 +28,11 @@ def update(record: Any, values: Mapping[str, Any] = {}, /, **members: Any) -> No
     kind = getattr(type(record), "__type__", None)
     if kind is None or not isinstance(values, Mapping):
         current = type(record if kind is None else values).__name__
-        raise SourceError.of("view-update", current=current, type=getattr(kind, "__name__", "a view"))
+        name, members = getattr(kind, "__name__", "a view"), getattr(kind, "__members__", {"": None})
+        way_out = (
+            f"{{{next(iter(members))!r}: value}}" if "" not in members else "a view of a Struct and such a mapping"
+        )
+        raise SourceError.of("view-update", current=current, type=name, way_out=way_out)
     target = memoryview(record)
     if target.readonly:
         raise SourceError.of("view-readonly", where=kind.__name__)

@@ -66,7 +66,9 @@ def check(T: Any, text: str | Module, *, name: str | None = None, skip: bool = F
     if wanted not in module.structs:
         known = ", ".join(module.structs) or "none"
         reason = module.unavailable.get(wanted or "", "")
-        raise WgslError.of("check-name", name=wanted, known=f"{known}{reason and '; '}{reason}")
+        first = next(iter(module.structs), None)
+        way_out = f"pass name={first!r}, or another of them" if first else "pass the text that declares it"
+        raise WgslError.of("check-name", name=wanted, known=f"{known}{reason and '; '}{reason}", way_out=way_out)
     found = module.structs[wanted]
     theirs = list(_layout_rows(found.__layout__, found.__name__, attributes=layout is not None))
     if layout is not None:
