@@ -8,6 +8,7 @@ What rooms below need of `column_checks` they find here too.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn, cast
 
@@ -17,7 +18,7 @@ from ._batches import BatchBase, MemberTable, fill, make
 from ._batches import set_pack_plan as set_pack_plan
 from ._batches import set_unpack_plan as set_unpack_plan
 from .column_checks import INTEGER_RANGE as INTEGER_RANGE
-from .column_checks import Parts, Shape, Slot, check_numbers
+from .column_checks import Parts, Shape, Slot, check_numbers, code_of, is_struct, spelled
 from .errors import SourceError
 from .layout import Layout, leaves
 from .libraries import read_column
@@ -86,7 +87,7 @@ class Batch(BatchBase):
             _refuse_names(cls, columns)
         held = [hold(slot, columns[name], f"{cls.__name__}.{name}".rstrip(".")) for name, slot in slots.items()]
         shapes = [lead(slot, column) for slot, column in zip(slots.values(), held, strict=True)]
-        fill(self, tuple(held), _common_shape(cls, slots, shapes))
+        fill(self, tuple(held), _common_shape(cls, slots, shapes, columns))
 
     @classmethod
     def __convert__(cls, slot: Slot, column: Any) -> Any:
@@ -197,15 +198,44 @@ def _refuse_names(cls: type[Batch], columns: Mapping[str, Any]) -> NoReturn:
     raise SourceError.of("columns-missing", missing=", ".join(missing), **facts)
 
 
-def _common_shape(cls: type[Batch], slots: Mapping[str, Slot], shapes: list[Shape]) -> Shape:
+def _common_shape(
+    cls: type[Batch], slots: Mapping[str, Slot], shapes: list[Shape], sources: Mapping[str, Any]
+) -> Shape:
     try:
         shape: Shape = functools.reduce(np.broadcast_shapes, shapes, ())
     except ValueError:
         named = ", ".join(f"{name} {shape}" for name, shape in zip(slots, shapes, strict=True))
         raise SourceError.of("column-broadcast", shapes=named, where=cls.__name__) from None
+    if shape not in shapes and shape:
+        _refuse_outer(cls, list(slots.values()), shapes, sources)
     if shape and any(slot.runtime for slot in slots.values()):
         raise SourceError.of("tail-batch", shape=shape, where=cls.__name__)
     return shape
+
+
+def _refuse_outer(cls: type[Batch], slots: list[Slot], shapes: list[Shape], sources: Mapping[str, Any]) -> NoReturn:
+    """Columns of n and of (n, 1) rows would make a batch of n x n records, which hardly anybody wants."""
+    both = ((k, j) for k, j in itertools.combinations(range(len(shapes)), 2))
+    first, second = next(
+        (k, j) for k, j in both if np.broadcast_shapes(shapes[k], shapes[j]) not in (shapes[k], shapes[j])
+    )
+    # The one with more dimensions of 1 is the one to change.
+    odd, other = sorted((first, second), key=lambda k: -shapes[k].count(1))
+    slot, source, both_shapes = slots[odd], sources[slots[odd].name], np.broadcast_shapes(shapes[first], shapes[second])
+    name, code = spelled(slot), code_of(source, spelled(slot))
+    flat = shapes[odd] == (*shapes[other], 1)
+    if isinstance(source, tuple | Mapping) or (is_struct(slot) and not (flat and isinstance(source, Batch))):
+        way_out = f"give {name} the batch shape {shapes[other]}"
+    elif is_struct(slot):
+        way_out = f"pass {name}[:, 0]"
+    elif flat and len(shapes[other]) == 1:
+        way_out = f"pass {code}.reshape({', '.join(map(str, (-1, *slot.inner)))}), or {code}[:, 0]"
+    else:
+        way_out = f"if that is meant, pass np.broadcast_to({name}, {both_shapes + slot.inner})"
+    facts = {"first": slots[first].name, "first_shape": shapes[first], "second": slots[second].name}
+    raise SourceError.of(
+        "column-outer", second_shape=shapes[second], shape=both_shapes, where=cls.__name__, way_out=way_out, **facts
+    )
 
 
 def lead(slot: Slot, column: Any) -> Shape:
@@ -258,7 +288,7 @@ def hold(slot: Slot, source: Any, where: str) -> Any:
     source = as_batch(source)
     if slot.core.__layout__.kind == "struct":
         return _hold_nested(slot, source, where)
-    return check_numbers(slot, read_column(source, slot, where), where)
+    return check_numbers(slot, read_column(source, slot, where), where, source)
 
 
 def _hold_nested(slot: Slot, source: Any, where: str) -> Batch:

@@ -82,8 +82,8 @@ def is_struct(slot: Slot) -> bool:
     return layout.kind == "struct"
 
 
-def check_numbers(slot: Slot, column: np.ndarray | Parts, where: str) -> np.ndarray | Parts:
-    """`column`, an array or Parts, once its shape and its dtype fit the member.
+def check_numbers(slot: Slot, column: np.ndarray | Parts, where: str, source: Any = None) -> np.ndarray | Parts:
+    """`column`, an array or Parts, once its shape and its dtype fit the member. It was read from `source`.
 
     Raises SourceError where they cannot become the member's type.
     """
@@ -92,7 +92,7 @@ def check_numbers(slot: Slot, column: np.ndarray | Parts, where: str) -> np.ndar
     inner = slot.inner
     drop = 1 if slot.runtime else 0
     if column.ndim < len(inner) + drop or column.shape[column.ndim - len(inner) :] != inner:
-        _refuse_shape(slot, column.shape, where)
+        _refuse_shape(slot, column.shape, where, code_of(source, spelled(slot)))
     if slot.runtime and column.ndim != len(inner) + 1:
         raise SourceError.of("tail-shape", type=slot.type.__name__, shape=column.shape, where=where)
     check_dtype(slot, column, where)
@@ -102,7 +102,7 @@ def check_numbers(slot: Slot, column: np.ndarray | Parts, where: str) -> np.ndar
 def _check_parts(slot: Slot, parts: tuple[np.ndarray, ...], where: str) -> Parts:
     inner = slot.inner
     if slot.runtime or not inner or len(parts) != inner[0]:
-        counted = "columns as one array" if slot.runtime or not inner else f"{inner[0]} columns"
+        counted = "columns as one array" if slot.runtime or not inner else f"{inner[0]} columns, one for each component"
         facts = {"inner": inner, "type": slot.type.__name__, "shape": f"{len(parts)} columns", "where": where}
         raise SourceError.of("column-shape", way_out=f"give it {counted}", **facts)
     for k, array in enumerate(parts):
@@ -118,6 +118,11 @@ def _check_parts(slot: Slot, parts: tuple[np.ndarray, ...], where: str) -> Parts
     except ValueError:
         named = ", ".join(f"part {k} {shape}" for k, shape in enumerate(shapes))
         raise SourceError.of("column-broadcast", shapes=named, where=where) from None
+    if lead and lead not in shapes:
+        k = next(k for k, shape in enumerate(shapes) if shape != shapes[0] and shape)
+        facts = {"first": "part 0", "first_shape": shapes[0], "second": f"part {k}", "second_shape": shapes[k]}
+        way_out = "give each part the same shape"
+        raise SourceError.of("column-outer", shape=lead, where=where, way_out=way_out, **facts)
     return Parts(parts, lead, inner[1:])
 
 
@@ -126,22 +131,33 @@ def shape_text(slot: Slot) -> str:
     return f"(n,{''.join(f' {n},' for n in slot.inner)}".rstrip(",") + ")" if slot.inner else "(n,)"
 
 
-def _refuse_shape(slot: Slot, shape: Shape, where: str) -> NoReturn:
+def code_of(source: Any, name: str) -> str:
+    """How a message's code calls the array of a column that its user calls `name`."""
+    return name if source is None or isinstance(source, np.ndarray) else f"np.asarray({name})"
+
+
+def turned(slot: Slot, shape: Shape, code: str) -> str:
+    """The way out for a matrix that is transposed, or for components that come first; "" where it is neither."""
     layout: Layout = slot.core.__layout__
-    if layout.kind == "matrix":
-        flat = shape and shape[-1] == layout.rows * layout.columns
-        turned = len(shape) >= 2 and shape[-2:] == (layout.columns, layout.rows) and layout.rows != layout.columns
-        if flat:
-            facts = {"rows": layout.rows, "cols": layout.columns, "shape": shape, "where": where}
-            raise SourceError.of("matrix-flat", type=layout.name, **facts)
-        if turned:
-            way_out = f"matrices are [row, col], {layout.rows} rows of {layout.columns}: pass a.swapaxes(-1, -2)"
-            facts = {"inner": slot.inner, "type": slot.type.__name__, "shape": shape, "where": where}
-            raise SourceError.of("column-shape", way_out=way_out, **facts)
-    way_out = f"give an array of shape {shape_text(slot)}"
+    if layout.kind == "matrix" and shape[-2:] == (layout.columns, layout.rows) and layout.rows != layout.columns:
+        transposed = f"{code}.T" if len(shape) == 2 else f"{code}.swapaxes(-1, -2)"
+        return f"matrices are [row, col], {layout.rows} rows of {layout.columns}: pass {transposed}"
+    inner = slot.inner
+    if len(inner) == 1 and len(shape) >= 2 and shape[0] == inner[0]:
+        last = f"{code}.T" if len(shape) == 2 else f"np.moveaxis({code}, 0, -1)"
+        return f"components come last, {shape_text(slot)}: pass {last}"
+    return ""
+
+
+def _refuse_shape(slot: Slot, shape: Shape, where: str, code: str) -> NoReturn:
+    layout: Layout = slot.core.__layout__
+    if layout.kind == "matrix" and shape and shape[-1] == layout.rows * layout.columns:
+        facts = {"rows": layout.rows, "cols": layout.columns, "shape": shape, "where": where}
+        raise SourceError.of("matrix-flat", type=layout.name, **facts)
+    way_out = "" if slot.runtime else turned(slot, shape, code)
     inner = shape_text(slot) if slot.runtime else slot.inner
     facts = {"inner": inner, "type": slot.type.__name__, "shape": shape, "where": where}
-    raise SourceError.of("column-shape", way_out=way_out, **facts)
+    raise SourceError.of("column-shape", way_out=way_out or f"give an array of shape {shape_text(slot)}", **facts)
 
 
 class Way(NamedTuple):

@@ -79,12 +79,22 @@ def _read(source: Any, slot: Slot, where: str) -> Any:
     if isinstance(source, Parts):
         parts = tuple(read_column(part, slot, f"{where}[{k}]") for k, part in enumerate(source.arrays))
         return Parts(parts, source.lead, source.rest)
+    if isinstance(source, tuple) and slot.inner and not slot.runtime and any(map(_is_column, source)):
+        # A tuple of columns has one for each component, as a tuple of names has.
+        return read_column(Parts(source, (), ()), slot, where)
     if isinstance(source, Mapping) or source is None or arrays.is_structs(source):
         raise arrays.refused_source(arrays.describe(source), slot, where)
     has_array = hasattr(source, "__array__") or hasattr(source, "__dlpack__")
     if not has_array and (hasattr(source, "__arrow_c_array__") or hasattr(source, "__arrow_c_stream__")):
         return arrow.foreign_column(source, slot, where)
     return arrays.read_array(arrays.as_array(source, slot, where, read_column), slot, where)
+
+
+def _is_column(entry: Any) -> bool:
+    """Whether an entry of a tuple is an array of some library, rather than a number or a list of numbers."""
+    if type(entry) in _PLAIN or isinstance(entry, np.generic | list | tuple | str | bytes | Mapping):
+        return False
+    return hasattr(entry, "__len__") and getattr(entry, "ndim", 1) > 0
 
 
 def _of_library(made_by: str, source: Any, slot: Slot, where: str) -> Any:

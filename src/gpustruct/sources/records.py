@@ -12,7 +12,7 @@ import numpy as np
 from .. import _numbers, _records
 from .. import layout as layouts
 from ..batches import INTEGER_RANGE, Batch, Slot, as_batch
-from ..column_checks import check_numbers, range_error
+from ..column_checks import Parts, check_numbers, code_of, range_error, spelled, turned
 from ..columns import SCALAR_CODES
 from ..dtypes import dtype_of
 from ..errors import SourceError
@@ -135,13 +135,16 @@ def fitting(slot: Slot, path: str, index: Index, value: Any) -> np.ndarray:
         raise SourceError.of("column-masked", kind=kind, where=where, way_out="a number in its place") from None
     try:
         array = check_numbers(slot, found, where)
+        array = array.stack() if isinstance(array, Parts) else array
         shape = array.shape
     except SourceError as error:
         if error.rule != "column-shape":
             raise
         array, shape = None, np.shape(found)
     if not isinstance(array, np.ndarray) or shape != slot.inner:
-        way_out = f"give it {' x '.join(map(str, slot.inner))} numbers" if slot.inner else "give it one number"
+        way_out = turned(slot, shape, code_of(value, spelled(slot))) if len(shape) == len(slot.inner) else ""
+        if not way_out:
+            way_out = f"give it {' x '.join(map(str, slot.inner))} numbers" if slot.inner else "give it one number"
         if slot.dims and len(shape) == len(slot.inner) and shape[0] < slot.dims[0] and shape[1:] == slot.inner[1:]:
             way_out += ZERO_FILLED
         facts = {"inner": slot.inner, "type": slot.type.__name__, "shape": shape, "where": where}
