@@ -20,10 +20,17 @@ from .commands import COMMANDS, COMMANDS_NOTHING
 from .gpu import GPU, GPU_NOTHING
 from .layout import LAYOUT, LAYOUT_NOTHING
 from .sources import SOURCES, SOURCES_NOTHING
+from .texts import TEXTS, TEXTS_NOTHING
 
-CASES: list[Case] = [*LAYOUT, *SOURCES, *GPU, *COMMANDS]
+CASES: list[Case] = [*LAYOUT, *SOURCES, *GPU, *COMMANDS, *TEXTS]
 # Rules whose message has nothing to type at its end, and why.
-NOTHING_TO_TYPE: dict[str, str] = {**LAYOUT_NOTHING, **SOURCES_NOTHING, **GPU_NOTHING, **COMMANDS_NOTHING}
+NOTHING_TO_TYPE: dict[str, str] = {
+    **LAYOUT_NOTHING,
+    **SOURCES_NOTHING,
+    **GPU_NOTHING,
+    **COMMANDS_NOTHING,
+    **TEXTS_NOTHING,
+}
 
 
 @functools.cache
