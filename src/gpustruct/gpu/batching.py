@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .. import _views
 from ..batches import Batch, as_batch
 from ..errors import SourceError
 from ..layout import Layout
@@ -27,7 +26,7 @@ def records_of(T: Any, value: Any, function: str) -> Any:
     (2,)
     """
     element, tail = devices.element_of(T), layout_of(T).tail
-    given = batch_of_view(value) if is_view(value) else value
+    given = as_batch(value)
     if type(given) is element or type(given) is T:
         return given
     expected = T.__name__ if element is T else f"{T.__name__} or {element.__name__}"
@@ -47,22 +46,17 @@ def header_of(T: Any, value: Any) -> Any:
     """`value`, a mapping of the members before the array, a batch of `T` or a view, as one record without elements."""
     layout: Layout = layout_of(T)
     tail = layout.fields[-1].name
-    given = batch_of_view(value) if is_view(value) else value
+    given = as_batch(value)
     if type(given) is T:
         return given
     current = type(given).__name__
     if isinstance(given, Mapping):
         strange = [name for name in given if not isinstance(name, str) or name == tail]
         if not strange:
-            return batch(T, {**given, tail: column_of(blank(devices.element_of(T), 0))})
+            return batch(T, {**given, tail: blank(T, 0).__columns__[-1]})
         current = f"a mapping with the key {strange[0]!r}"
     members = ", ".join(member.name for member in layout.fields[:-1])
     raise SourceError.of("header-columns", type=T.__name__, current=current, members=members)
-
-
-def is_view(value: Any) -> bool:
-    """Whether `value` is a view, of one record or of some."""
-    return isinstance(value, _views.Record | _views.Records)
 
 
 def batch_of_view(view: Any) -> Any:
@@ -73,13 +67,3 @@ def batch_of_view(view: Any) -> Any:
     ((), (2,))
     """
     return as_batch(view)
-
-
-def column_of(batch: Batch) -> Any:
-    """What a member of an array type takes: the batch of a struct, the column of anything else."""
-    while "" in type(batch).__members__:
-        inner = batch.__columns__[0]
-        if not isinstance(inner, Batch):
-            return inner
-        batch = inner
-    return batch

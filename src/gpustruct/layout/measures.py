@@ -163,7 +163,8 @@ class Layout:
     def min_binding_size(self) -> int:
         """The smallest binding that a variable of this type accepts, in bytes.
 
-        A runtime-sized array counts as one element. WGSL §14.4.3; WebGPU "minimum buffer binding size".
+        A runtime-sized array counts as one element. Of f16 types it may be no multiple of 4, which a binding itself
+        is: see `binding_size`. WGSL §14.4.3; WebGPU "minimum buffer binding size".
 
         >>> from gpustruct import array, vec3f, layout_of
         >>> layout_of(vec3f).min_binding_size, layout_of(array[vec3f]).min_binding_size
