@@ -167,7 +167,7 @@ def _attributes(source: Any, where: str) -> Shelf | None:
     cls = type(source)
     names = fields_of(cls)
     if names is None:
-        if isinstance(source, Iterable) and not isinstance(source, str):
+        if isinstance(source, Iterable) and not isinstance(source, str) and getattr(source, "ndim", 1):
             return None
         names = tuple(getattr(source, "__dict__", ())) or tuple(getattr(cls, "__slots__", ()))
         if not names or isinstance(source, type):
