@@ -39,6 +39,9 @@ def from_records(cls: Any, source: Iterable[Any], renames: Mapping[str, Any] | S
     if layout.is_runtime_sized:
         way_out = "it is one record: give its members by name, the runtime-sized one as a batch or an array"
         raise SourceError.of("source-kind", current=type(source).__name__, type=cls.__name__, way_out=way_out)
+    if getattr(source, "ndim", 1) == 0:
+        current, way_out = f"{type(source).__name__} without dimensions", "give it a list of records"
+        raise SourceError.of("source-kind", current=current, type=cls.__name__, way_out=way_out)
     values = source if type(source) is list else list(source)
     plain = {name: tuple(key) if isinstance(key, tuple) else key for name, key in dict(renames).items()}
     spec = tuple(sorted(plain.items()))
