@@ -6,6 +6,8 @@ import ctypes
 import datetime
 import decimal
 import fractions
+import subprocess
+import sys
 import uuid
 from typing import Any
 
@@ -460,13 +462,30 @@ def test_F16_h5py() -> None:
         assert told(batch, XY, file["flat"]).rule == "source-kind"
 
 
+ZARR = """
+import numpy as np, zarr
+from gpustruct import SourceError, Struct, batch, f32
+class XY(Struct):
+    x: f32
+    y: f32
+class K(Struct):
+    k: f32
+group = zarr.group()
+group["x"], group["y"] = np.array([1.0, 2.0]), np.array([3.0, 4.0])
+both = batch(XY, group)
+print(both.x.tolist(), both.y.tolist(), K(k=group["x"]).k.tolist())
+try:
+    batch(XY, group["x"])
+except SourceError as error:
+    print(error.rule)
+"""
+
+
 def test_F16_zarr() -> None:
-    zarr = pytest.importorskip("zarr")
-    group = zarr.group()
-    group["x"], group["y"] = np.array([1.0, 2.0]), np.array([3.0, 4.0])
-    assert floats(batch(XY, group)) == [1, 3, 2, 4]
-    assert floats(K(k=group["x"])) == [1, 2]
-    assert told(batch, XY, group["x"]).rule == "source-kind"
+    pytest.importorskip("zarr")
+    # In a process of its own: zarr starts threads, which a process that has run a software GPU may hold up.
+    told = subprocess.run([sys.executable, "-c", ZARR], capture_output=True, text=True, timeout=120)
+    assert told.stdout == "[1.0, 2.0] [3.0, 4.0] [1.0, 2.0]\nsource-kind\n", told.stderr
 
 
 def test_F16_others_with_an_array() -> None:
