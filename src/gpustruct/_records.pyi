@@ -5,6 +5,8 @@ from typing import Any
 
 from ._numbers import Writer
 
+MISSING: object
+
 class Group(Writer):
     def __init__(
         self,
@@ -13,6 +15,8 @@ class Group(Writer):
         offsets: tuple[int, ...],
         classify: Callable[..., Any],
         refuse: Callable[..., Any],
+        extra: bool = False,
+        defaults: tuple[Any, ...] | None = None,
     ) -> None: ...
 
 class Rows(Writer):

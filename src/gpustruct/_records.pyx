@@ -57,15 +57,23 @@ cdef inline bint quick(const Place *place, char *at, PyObject *value) noexcept:
     return place.scalar >= 0 and not put(place.scalar, at + place.offset, value)
 
 
+MISSING = object()
+
+
 cdef class Group(Writer):
     """A struct: its members' values found in a mapping, by position, or as attributes.
 
     `keys` names each member's value; a tuple names the parts of one that lies in several. `classify(value)`
     tells how values of its class are read; `refuse(value)` raises for one that has not got them.
+
+    With `extra`, other keys than these are passed over. `defaults` has a value for each member that a mapping or an
+    object may lack, and MISSING for one that it may not; None where that is all of them.
     """
 
     cdef tuple keys
     cdef tuple writers
+    cdef tuple defaults
+    cdef bint extra
     cdef Py_ssize_t count, names
     cdef Place *places
     cdef object classify, refuse, last
@@ -78,7 +86,11 @@ cdef class Group(Writer):
     def __cinit__(self):
         self.places = NULL
 
-    def __init__(self, tuple keys, tuple writers, tuple offsets, classify, refuse):
+    def __init__(self, tuple keys, tuple writers, tuple offsets, classify, refuse, bint extra=False,
+                 tuple defaults=None):
+        if defaults is not None and len(defaults) != len(keys):
+            raise ValueError("a Group has a default, or MISSING, for each key")
+        self.extra, self.defaults = extra, defaults
         if self.places != NULL or len(keys) != len(writers) or len(keys) != len(offsets):
             raise ValueError("a Group has a key and an offset for each writer, and is made once")
         for writer in writers:
@@ -113,6 +125,7 @@ cdef class Group(Writer):
         cdef Place *place
         cdef int mode
         cdef Py_ssize_t position = 0
+        cdef Py_ssize_t lacking = 0
         cdef PyObject *name = NULL
         cdef PyObject *item = NULL
         if type(value) is not self.last or version_of(<PyObject *>self.last) != self.version:
@@ -131,11 +144,12 @@ cdef class Group(Writer):
                 found = <object>item  # Held: its own code may take it off the list.
                 (<Writer>self.places[k].writer).write(at + self.places[k].offset, found)
             return 0
-        if mode == BY_KEY:
-            if PyDict_Size(value) != self.names:
+        if not self.extra and self.defaults is None:
+            if mode == BY_KEY:
+                if PyDict_Size(value) != self.names:
+                    return self.refused(value)
+            elif mode == BY_ITEM and len(value) != self.names:
                 return self.refused(value)
-        elif mode == BY_ITEM and len(value) != self.names:
-            return self.refused(value)
         for k in range(self.count):
             place = &self.places[k]
             name = NULL
@@ -146,6 +160,9 @@ cdef class Group(Writer):
                 found = <object>item
             elif place.parted:
                 found = tuple([self.find(value, part, mode) for part in <object>place.key])
+                if self.defaults is not None and any([part is MISSING for part in found]):
+                    lacking += len([part for part in found if part is MISSING])
+                    found = self.default(k, value)
             elif mode == BY_KEY:
                 came = <object>name if name != NULL else None
                 if type(came) is str and came == <object>place.key:
@@ -161,8 +178,21 @@ cdef class Group(Writer):
                 found = <object>item
             else:
                 found = self.find(value, <object>place.key, mode)
+            if found is MISSING:
+                lacking += 1
+                found = self.default(k, value)
             (<Writer>place.writer).write(at + place.offset, found)
+        if self.defaults is not None and not self.extra and mode in (BY_KEY, BY_ITEM):
+            if len(value) != self.names - lacking:
+                return self.refused(value)
         return 0
+
+    cdef object default(self, Py_ssize_t k, object value):
+        """The value for a member that `value` lacks."""
+        found = self.defaults[k]
+        if found is MISSING:
+            self.refused(value)
+        return found
 
     cdef int look_at(self, object value) except -1:
         """Find out how values of this one's class are read; stored at once, for Python code may come back here."""
@@ -186,15 +216,18 @@ cdef class Group(Writer):
     cdef inline object find(self, object value, object key, int mode):
         cdef PyObject *found
         if mode == BY_NAME:
-            return PyObject_GetAttr(value, key)
+            return PyObject_GetAttr(value, key) if self.defaults is None else getattr(value, key, MISSING)
         if mode == BY_KEY:
             found = PyDict_GetItemWithError(value, key)
             if found == NULL:
-                self.refused(value)
+                return self.lacks(value)
             return <object>found
-        if key not in value:
+        return value[key] if key in value else self.lacks(value)
+
+    cdef object lacks(self, object value):
+        if self.defaults is None:
             self.refused(value)
-        return value[key]
+        return MISSING
 
     cdef Py_ssize_t gather(self, PyObject **records, Py_ssize_t count, PyObject **found) noexcept:
         """Where the members of up to `count` records are, as borrowed references; how many records could be seen.

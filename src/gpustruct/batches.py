@@ -19,7 +19,7 @@ from ._batches import set_pack_plan as set_pack_plan
 from ._batches import set_unpack_plan as set_unpack_plan
 from .column_checks import INTEGER_RANGE as INTEGER_RANGE
 from .column_checks import Parts, Shape, Slot, check_numbers, code_of, is_struct, spelled
-from .errors import SourceError
+from .errors import SourceError, likely
 from .layout import Layout, leaves
 from .libraries import read_column
 from .libraries.arrays import describe
@@ -69,7 +69,7 @@ class Batch(BatchBase):
             raise SourceError.of("batch-abstract", name=cls.__name__)
         if "" in slots:
             if len(values) != 1 or columns:
-                facts = {"where": cls.__name__, "expected": f"{cls.__name__}(column)"}
+                facts = {"where": cls.__name__, "expected": "one column", "way_out": f"use {cls.__name__}(column)"}
                 came = ", ".join([*columns, *([f"{len(values)} without a name"] if values else [])])
                 if not came:
                     raise SourceError.of("columns-missing", missing="the column", came="nothing", **facts)
@@ -82,6 +82,7 @@ class Batch(BatchBase):
                 where=cls.__name__,
                 expected=", ".join(slots),
                 came=", ".join(columns) or "no named columns",
+                way_out=f"give one for each member, and no other: {', '.join(slots)}",
             )
         if columns.keys() != slots.keys():
             _refuse_names(cls, columns)
@@ -193,9 +194,12 @@ def _refuse_names(cls: type[Batch], columns: Mapping[str, Any]) -> NoReturn:
     }
     missing = [name for name in slots if name not in columns]
     unknown = [str(name) for name in columns if name not in slots]
-    if unknown:
-        raise SourceError.of("columns-unknown", unknown=", ".join(unknown), **facts)
-    raise SourceError.of("columns-missing", missing=", ".join(missing), **facts)
+    way_out = f"give one for each member, and no other: {', '.join(slots)}"
+    if not unknown:
+        raise SourceError.of("columns-missing", missing=", ".join(missing), way_out=way_out, **facts)
+    meant = likely(unknown[0], missing)
+    way_out = f"did you mean {meant!r}?" if meant else way_out
+    raise SourceError.of("columns-unknown", unknown=", ".join(unknown), way_out=way_out, **facts)
 
 
 def _common_shape(

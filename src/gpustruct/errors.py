@@ -12,6 +12,16 @@ from collections.abc import Iterable
 from typing import Any, Self
 
 
+def likely(name: str, known: Iterable[str]) -> str:
+    """The one of `known` that a misspelt name looks like; "" where none does.
+
+    >>> likely("tiem", ["time", "view"]), likely("mass", ["time", "view"])
+    ('time', '')
+    """
+    found = difflib.get_close_matches(name, list(known), 1)
+    return found[0] if found else ""
+
+
 def closest(name: str, known: Iterable[str], otherwise: str = "") -> str:
     """A way out for a name that is not among `known`: the one it looks like, or all of them.
 
@@ -19,9 +29,9 @@ def closest(name: str, known: Iterable[str], otherwise: str = "") -> str:
     ("did you mean 'time'?", 'use one of time, view')
     """
     names = list(known)
-    found = difflib.get_close_matches(name, names, 1)
-    if found:
-        return f"did you mean {found[0]!r}?"
+    meant = likely(name, names)
+    if meant:
+        return f"did you mean {meant!r}?"
     return f"use one of {', '.join(names)}" if names else otherwise
 
 
@@ -127,8 +137,8 @@ class SourceError(GpuStructError):
     """
 
     templates = {
-        "columns-missing": "every member needs a column (missing: {missing}) - at {where}; give one for each member: {expected}; came {came}",
-        "columns-unknown": "a column must be named like a member (unknown: {unknown}) - at {where}; give one for each member, and no other: {expected}; came {came}",
+        "columns-missing": "every member needs a column (missing: {missing}; expected {expected}; came {came}) - at {where}; {way_out}",
+        "columns-unknown": "a column must be named like a member (unknown: {unknown}; expected {expected}; came {came}) - at {where}; {way_out}",
         "column-shape": "a column's shape must end in the member's own shape, {inner} for {type} (current: {shape}) - at {where}; {way_out}",
         "matrix-flat": "a {type} column's shape must end in ({rows}, {cols}), [row, col] (current: {shape}) - at {where}; reshape it: a.reshape(-1, {rows}, {cols}) if it is stored row after row, a.reshape(-1, {cols}, {rows}).swapaxes(-1, -2) if column after column (OpenGL, WGSL)",
         "column-broadcast": "columns must have, or broadcast to, one batch shape (current: {shapes}) - at {where}; give each column the same leading dimensions",
@@ -141,13 +151,16 @@ class SourceError(GpuStructError):
         "column-device": "a column must lie in memory that the CPU reads (current: {current} on {device}) - at {where}; copy it first: {way_out}",
         "column-twice": "a source's columns must have names of their own (current: {name!r} twice) - at {where}; rename one of them",
         "column-kind": "{type} cannot be made from {current} - at {where}; {way_out}",
+        "extra-value": "extra must be 'refuse' or 'ignore' (current: {current}) - at batch({type}, ..., extra=...); {way_out}",
+        "defaults-value": "defaults must be a mapping from members to values (current: {current}) - at batch({type}, ..., defaults=...); {way_out}",
+        "defaults-member": "defaults must name members (unknown: {unknown}) - at batch({type}, ..., defaults=...); expected {expected}; dotted names for nested members",
         "rename-member": "a rename must start from a member (unknown: {unknown}) - at batch({type}, ...); rename one of {expected}; dotted names for nested members",
         "rename-column": "a rename must lead to a column of the source (unknown: {unknown}) - at {where}; name one of {came}",
         "rename-value": "a rename must be the name of a column, or a tuple of names, one a component (current: {current}) - at {where}; write {way_out}",
         "source-kind": "batch takes columns by name, or records (current: {current}) - at batch({type}, ...); {way_out}",
         "source-lazy": "a source must hold its values (current: {current}, which is a plan to get them) - at batch({type}, ...); compute it first: {way_out}",
         "record-kind": "a record must be a mapping, a tuple of {count} values, or an object with the attributes {expected} (current: {current}) - at {where}; {way_out}",
-        "record-members": "a record must have every member, and no other (missing: {missing}; unknown: {unknown}) - at {where}; give it exactly {expected}",
+        "record-members": "a record must have every member, and no other (missing: {missing}; unknown: {unknown}; expected {expected}) - at {where}; {way_out}",
         "record-shape": "a value must have its member's own shape, {inner} for {type} (current: {shape}) - at {where}; {way_out}",
         "record-length": "a tuple or list of records must have as many entries as {type} (current: {count}) - at {where}; give it {expected}",
         "view-type": "view takes a gpustruct type (current: {current}) - at view(...); pass a class such as mat4x4f or a subclass of Struct",

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
+import types
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
+import gpustruct
 from gpustruct import (
     SourceError,
     Struct,
@@ -26,6 +30,8 @@ from gpustruct import (
     vec4f,
     view,
 )
+from gpustruct.views import zero_filled
+from ways_out import code_of
 
 
 class R(Struct):
@@ -205,3 +211,171 @@ def test_F24_a_transposed_matrix_says_how_to_turn_it(make: Any, code: str) -> No
     with pytest.raises(SourceError, match=r"matrices are \[row, col\]") as caught:
         make()
     assert str(caught.value).endswith(f"pass {code}")
+
+
+class Frame(Struct):
+    a: f32
+
+
+class Particle(Struct):
+    position: vec3f
+    life: f32
+
+
+class Scene(Struct):
+    camera: Particle
+    lights: array[Particle, 2]
+    id: u32
+
+
+@dataclasses.dataclass
+class Wide:
+    a: float = 1
+    k: float = 2
+
+
+class Loose:
+    def __init__(self, **members: Any) -> None:
+        vars(self).update(members)
+
+
+EXTRA = [
+    np.ones(2, [("k", "f4"), ("a", "f4")]),
+    pd.DataFrame({"a": [1.0, 1], "k": [2.0, 3]}),
+    pl.DataFrame({"a": [1.0, 1], "k": [2.0, 3]}),
+    pa.table({"a": [1.0, 1], "k": [2.0, 3]}),
+    {"a": [1.0, 1], "k": [2.0, 3]},
+    [{"a": 1, "k": 2}, {"k": 2, "a": 1}],
+    [types.MappingProxyType({"a": 1, "k": 2}), {"a": 1}],
+    [Wide(), Wide(1, 5)],
+    [{"k": 3, "a": 1}, Wide()],
+]
+
+
+@pytest.mark.parametrize("source", EXTRA, ids=lambda source: type(source).__name__)
+def test_F25_an_unknown_column_says_what_to_type(source: Any) -> None:
+    with pytest.raises(SourceError) as caught:
+        batch(Frame, source)
+    assert caught.value.rule in ("columns-unknown", "record-members")
+    code = code_of(caught.value)
+    assert code == "batch(Frame, source, extra='ignore')"
+    assert eval(code).a.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("extra", [True, None, "drop", np.zeros(3), ["refuse"]])
+def test_F25_extra_is_one_of_two_words(extra: Any) -> None:
+    with pytest.raises(SourceError) as caught:
+        batch(Frame, {"a": 1}, extra=extra)
+    assert caught.value.rule == "extra-value"
+
+
+GOOD = {"position": (1, 2, 3), "life": 4}
+
+
+@pytest.mark.parametrize(
+    ("T", "source"),
+    [
+        (Frame, {}),
+        (Frame, [{}]),
+        (Frame, {"b": 3, "c": 4}),
+        (Frame, [{"b": 3, "c": 4}]),
+        (Particle, {"positon": [(1, 2, 3)], "life": 3}),
+        (Particle, [{"positon": (1, 2, 3), "life": 3}]),
+        (Particle, {"life": np.ones(3)}),
+        (Particle, [{"life": 3}, {"life": 4}]),
+        (Particle, pd.DataFrame({"life": [1.0, 2], "mass": 3.0, "charge": 4.0})),
+        (Scene, {"camera": {"position": (1, 2, 3)}, "lights": [GOOD, GOOD], "id": 1}),
+        (Scene, {"camera": GOOD, "lights": [GOOD, {"life": 3}], "id": 1}),
+        (Scene, {"camera.position": (1, 2, 3), "lights": [GOOD, GOOD], "id": 1}),
+        (Scene, [{"camera": {"position": (1, 2, 3), "lief": 3}, "lights": [GOOD, GOOD], "id": 1}]),
+        (Scene, [{"camera": GOOD | {"mass": 3}, "lights": [GOOD, GOOD], "id": 1}]),
+        (Scene, [{"camera": GOOD, "lights": [GOOD, GOOD | {"mass": 3}], "id": 1}]),
+        (Scene, [{"camera": GOOD, "lights": [GOOD, {"life": 3}], "id": 1}]),
+        (Scene, [{"lights": [GOOD, GOOD]}]),
+        (Scene, {"lights": [GOOD, GOOD]}),
+        (Scene, [{"camera": GOOD, "id": 3}]),
+        (Scene, {"camera": GOOD, "id": 3}),
+    ],
+)
+def test_F25_what_members_lack_says_what_to_type(T: Any, source: Any) -> None:
+    scope = {**globals(), "source": source, "zero_filled": zero_filled, "dtype_of": gpustruct.dtype_of}
+    with pytest.raises(SourceError) as caught:
+        batch(T, source)
+    assert caught.value.rule in ("columns-unknown", "columns-missing", "record-members")
+    assert type(eval(code_of(caught.value), scope)) is T
+
+
+def test_defaults_fill_what_is_missing() -> None:
+    assert batch(Particle, {"life": [1, 2]}, defaults={"position": (1, 2, 3)}).position.tolist() == [[1, 2, 3]] * 2
+    assert batch(Particle, {"position": np.ones((2, 3))}, defaults={"life": [5, 6]}).life.tolist() == [5, 6]
+    records = [{"life": 1}, {"position": (4, 5, 6)}, {"life": 2, "position": (7, 8, 9)}, {}, Loose(life=3), Loose()]
+    made = batch(Particle, records, defaults={"life": -1, "position": (0, 0, 1)})
+    assert made.life.tolist() == [1, -1, 2, -1, 3, -1]
+    assert made.position.tolist() == [[0, 0, 1], [4, 5, 6], [7, 8, 9]] + [[0, 0, 1]] * 3
+    # What is there stays, names are those of the type, and renames still say where a member's column is.
+    assert batch(Frame, {"b": [1.0]}, a="b", defaults={"a": 5}).a.tolist() == [1]
+    assert batch(Frame, {"c": [1.0]}, a="b", extra="ignore", defaults={"a": 5}).a.tolist() == 5
+    assert batch(Frame, [{"b": 1}, {}], a="b", defaults={"a": 5}).a.tolist() == [1, 5]
+    parts = [{"x": 1, "y": 2, "z": 3, "life": 1}, {"x": 1, "life": 2}]
+    made = batch(Particle, parts, position=("x", "y", "z"), defaults={"position": (9, 9, 9)})
+    assert made.position.tolist() == [[1, 2, 3], [9, 9, 9]]
+
+
+def test_defaults_of_nested_members_are_dotted() -> None:
+    defaults = {"camera.life": 7, "lights.life": 8, "camera.position": (0, 0, 0), "id": 3}
+    lights = [{"position": (1, 2, 3)}, {"position": (4, 5, 6), "life": 1}]
+    for source in (
+        [{"camera": {"position": (1, 1, 1)}, "lights": lights}, {"lights": lights}],
+        [{"lights": lights}, Loose(lights=lights, camera={}, id=5)],
+    ):
+        made = batch(Scene, source, defaults=defaults)
+        assert made.camera.life.tolist() == [7, 7]
+        assert made.lights.life.tolist() == [[8, 1]] * 2
+    made = batch(Scene, {"camera": {"position": (1, 1, 1)}, "lights": lights}, defaults=defaults)
+    assert (made.camera.life.tolist(), made.lights.life.tolist(), made.id.tolist()) == (7, [8, 1], 3)
+    assert batch(Scene, {"lights": lights}, defaults=defaults).camera.position.tolist() == [0, 0, 0]
+    whole = batch(Scene, {"lights": lights}, defaults={"camera": GOOD, "lights.life": 2, "id": 0})
+    assert (whole.camera.life.tolist(), whole.lights.life.tolist()) == (4, [2, 1])
+
+
+def test_extra_is_passed_over_at_every_depth() -> None:
+    source = {"camera": GOOD | {"m": 1}, "lights": [GOOD | {"m": 2}, GOOD], "id": 1, "m": "text"}
+    for made in (batch(Scene, source, extra="ignore"), batch(Scene, [source], extra="ignore")[0]):
+        assert pack(made).tobytes() == pack(batch(Scene, {"camera": GOOD, "lights": [GOOD, GOOD], "id": 1})).tobytes()
+    with pytest.raises(SourceError, match="missing: life"):
+        batch(Scene, [source | {"camera": {"position": (1, 2, 3), "m": 1}}], extra="ignore")
+    with pytest.raises(SourceError, match="unknown: m"):
+        batch(Frame, [{"m": 1}], defaults={"a": 3})
+
+
+@pytest.mark.parametrize(
+    ("defaults", "rule"),
+    [
+        ({"b": 1}, "defaults-member"),
+        ({"a.b": 1}, "defaults-member"),
+        ({3: 1}, "defaults-member"),
+        ([("a", 1)], "defaults-value"),
+        ("a", "defaults-value"),
+        ({"a": None}, "column-source column-masked"),
+        ({"a": "text"}, "column-dtype column-kind"),
+        ({"a": (1, 2)}, "record-shape"),
+    ],
+)
+def test_defaults_that_are_refused(defaults: Any, rule: str) -> None:
+    with pytest.raises(SourceError) as caught:
+        batch(Frame, [{}], defaults=defaults)
+    assert caught.value.rule in rule.split()
+
+
+def test_members_that_are_called_as_the_options() -> None:
+    class Odd(Struct):
+        extra: f32
+        defaults: f32
+
+    made = batch(Odd, {"x": [1.0], "y": [2.0]}, {"extra": "x", "defaults": "y"})
+    assert (made.extra.tolist(), made.defaults.tolist()) == ([1], [2])
+    assert batch(Odd, {"extra": 1, "defaults": 2}, extra="ignore", defaults={"extra": 4}).extra.tolist() == 1
+    with pytest.raises(SourceError, match=r"batch\(Odd, source, \{'extra': 'x'\}\)"):
+        batch(Odd, {"x": 1, "defaults": 2}, extra="x")
+    with pytest.raises(SourceError, match=r"batch\(Odd, source, \{'defaults': 'x'\}\)"):
+        batch(Odd, {"x": 1, "extra": 2}, defaults="x")

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from .._batches import from_dict, from_structured
-from ..batches import Batch, Parts, as_batch
+from ..batches import Batch, Parts, Slot, as_batch
 from ..errors import SourceError
-from ..libraries import Shelf
-from ..libraries.arrays import structured
 from .columns import column, shelf_of
-from .naming import Renames, from_shelf
-from .records import from_records
+from .naming import RecordList, Renames, batch_of
+from .options import Options, options_of
 
 Names = Renames | str | tuple[str, ...] | None
 
 
-def batch(cls: Any, source: Any, names: Names = None, /, **renames: Any) -> Any:
+def batch(
+    cls: Any,
+    source: Any,
+    names: Names = None,
+    /,
+    *,
+    extra: Literal["refuse", "ignore"] = "refuse",
+    defaults: Mapping[str, Any] | None = None,
+    **renames: Any,
+) -> Any:
     """A batch of `cls` from whatever holds its columns by name, or its records one by one.
 
     Columns, by reference and not copied: a mapping (nested, or with dotted names), a numpy structured array
@@ -35,7 +42,11 @@ def batch(cls: Any, source: Any, names: Names = None, /, **renames: Any) -> Any:
 
     Members find their column by name; a keyword, or the mapping `names` for dotted members, says another:
     ``life="age"``, ``position=("x", "y", "z")`` feeds a vector from three columns without joining them. For a
-    type that is no struct, `source` is the column itself, or `names` says which ones of the source.
+    type that is no struct, `source` is the column itself, or `names` says which ones of the source. A member that is
+    called `extra` or `defaults` is renamed through `names`.
+
+    ``extra="ignore"`` passes over columns, and over keys and attributes of records, that no member has. `defaults` maps
+    members, dotted for nested ones, to columns or values for those that the source or a record lacks.
 
     Raises SourceError for members without a column, columns without a member, missing values (null, NA,
     None, masked; NaN is a value), and for what converts to no WGSL type. Values are range-checked when packed;
@@ -56,6 +67,7 @@ def batch(cls: Any, source: Any, names: Names = None, /, **renames: Any) -> Any:
     if not isinstance(cls, type) or not issubclass(cls, Batch) or members is None:
         raise SourceError.of("batch-abstract", name=getattr(cls, "__name__", repr(cls)))
     source = as_batch(source)
+    options = options_of(cls, extra, defaults)
     if not names and not renames:
         if isinstance(source, cls):
             return source
@@ -63,7 +75,7 @@ def batch(cls: Any, source: Any, names: Names = None, /, **renames: Any) -> Any:
         if made is not None:
             return made
     if "" in members:
-        return _plain(cls, source, names, renames)
+        return _plain(cls, source, names, renames, options)
     spec = dict(names) if isinstance(names, Mapping) else {}
     if names is not None and not isinstance(names, Mapping):
         raise SourceError.of("rename-value", current=repr(names), where=cls.__name__, way_out="{'member': 'column'}")
@@ -75,9 +87,8 @@ def batch(cls: Any, source: Any, names: Names = None, /, **renames: Any) -> Any:
             where = f"{cls.__name__}.{member}"
             raise SourceError.of("rename-value", current=repr(name), where=where, way_out=f"{member}='column'")
     shelf = shelf_of(cls, source, cls.__name__)
-    if shelf is not None:
-        return from_shelf(cls, shelf, spec)
-    return from_shelf(cls, structured(from_records(cls, source, spec, cls.__name__), cls.__name__), {})
+    slot = Slot("", cls, cls, (), False)
+    return batch_of(slot, RecordList(source) if shelf is None else shelf, cls.__name__, spec, options)
 
 
 def _of_plain_arrays(cls: Any, source: Any) -> Any:
@@ -87,13 +98,11 @@ def _of_plain_arrays(cls: Any, source: Any) -> Any:
     return from_structured(cls, source) if source.__class__ is np.ndarray else None
 
 
-def _plain(cls: Any, source: Any, names: Names, renames: Mapping[str, Any]) -> Any:
+def _plain(cls: Any, source: Any, names: Names, renames: Mapping[str, Any], options: Options) -> Any:
     slot, where = cls.__members__[""], cls.__name__
     if names is None and not renames:
         value = column(source, slot, where)
-        if isinstance(value, Shelf):
-            value = from_shelf(slot.core, value, {})
-        return cls(value)
+        return cls(batch_of(slot, value, where, {}, options))
     if renames or isinstance(names, Mapping):
         way_out = f"batch({where}, source, 'column'), or a tuple of names"
         raise SourceError.of("rename-value", current=repr(names or dict(renames)), where=where, way_out=way_out)

@@ -13,8 +13,8 @@ from ..column_checks import is_struct
 from ..errors import GpuStructError, SourceError
 from ..libraries import Shelf, arrow, library, read_column, read_frame
 from ..libraries.arrays import structured
-from .naming import from_shelf
-from .records import fields_of, from_records
+from .naming import RecordList, batch_of
+from .records import fields_of
 
 
 def column(source: Any, slot: Slot, where: str) -> Any:
@@ -28,7 +28,7 @@ def column(source: Any, slot: Slot, where: str) -> Any:
     if isinstance(value, np.ndarray) and value.dtype != object:
         return value
     shelf = None if isinstance(value, np.ndarray) else shelf_of(slot.core, value, where)
-    return structured(from_records(slot.core, value, (), where), where) if shelf is None else shelf
+    return RecordList(value) if shelf is None else shelf
 
 
 def nested(slot: Slot, source: Any, where: str) -> Any:
@@ -36,7 +36,7 @@ def nested(slot: Slot, source: Any, where: str) -> Any:
     if source is None or isinstance(source, str | bytes | int | float | complex | np.generic):
         return source
     value = column(source, slot, where)
-    return from_shelf(slot.core, value._replace(where=where), {}) if isinstance(value, Shelf) else value
+    return batch_of(slot, value, where)
 
 
 NESTED[:] = [nested]

@@ -2,28 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
-from ..batches import Batch, Parts, Slot
+from ..batches import Parts, Slot
 from ..column_checks import check_dtype, is_struct
 from ..errors import SourceError
 from ..libraries import Shelf, read_column
-from ..libraries.arrays import describe, refused_source
+from ..libraries.arrays import describe, refused_source, structured
+from .options import Options, member_names, way_out_of
+from .records import from_records
 
 Renames = Mapping[str, Any]
+NO_RENAMES: Renames = {}
+NO_OPTIONS = Options()
 
 
-def from_shelf(cls: Any, shelf: Shelf, renames: Renames) -> Any:
+class RecordList(NamedTuple):
+    """A column of records as objects: what a list of dicts is for a nested struct."""
+
+    source: Iterable[Any]
+
+
+def batch_of(slot: Slot, value: Any, where: str, renames: Renames = NO_RENAMES, options: Options = NO_OPTIONS) -> Any:
+    """A struct's column as a batch where it came as named columns or as records; any other value as it is."""
+    if isinstance(value, RecordList):
+        value = structured(from_records(slot.core, value.source, renames, where, options), where)
+        return from_shelf(slot.core, value, {})
+    if isinstance(value, Shelf):
+        return from_shelf(slot.core, value._replace(where=where), renames, options)
+    return value
+
+
+def from_shelf(cls: Any, shelf: Shelf, renames: Renames, options: Options = NO_OPTIONS) -> Any:
     """A batch of `cls` from a shelf: members by name, nested ones by a nested value or by dotted names.
 
-    Raises SourceError for a member without a column, a column without a member, and for bad renames.
+    Raises SourceError for a member without a column, a column without a member, and for bad renames; `options` may
+    allow the first two.
     """
     keys = list(map(str, shelf.keys))
     twice = next((key for key in keys if keys.count(key) > 1), None) if len(set(keys)) != len(keys) else None
     if twice is not None:
         raise SourceError.of("column-twice", name=twice, where=shelf.where)
-    pick = _Pick(dict(zip(keys, shelf.keys, strict=True)), shelf, dict(renames))
+    pick = _Pick(dict(zip(keys, shelf.keys, strict=True)), shelf, dict(renames), options)
     made = pick.batch(cls, "")
     pick.finish(cls)
     return made
@@ -32,8 +53,8 @@ def from_shelf(cls: Any, shelf: Shelf, renames: Renames) -> Any:
 class _Pick:
     """One walk over a type's members; notes which columns were taken and which members found none."""
 
-    def __init__(self, keys: dict[str, Any], shelf: Shelf, renames: dict[str, Any]) -> None:
-        self.keys, self.shelf, self.renames = keys, shelf, renames
+    def __init__(self, keys: dict[str, Any], shelf: Shelf, renames: dict[str, Any], options: Options) -> None:
+        self.keys, self.shelf, self.renames, self.options = keys, shelf, renames, options
         self.used: set[str] = set()
         self.missing: list[str] = []
 
@@ -50,23 +71,28 @@ class _Pick:
             inner = {k[len(path) + 1 :]: v for k, v in self.renames.items() if k.startswith(path + ".")}
             self.renames = {k: v for k, v in self.renames.items() if not k.startswith(path + ".")}
             value = self.shelf.get(self.keys[path], slot, where)
-            return from_shelf(slot.core, value._replace(where=where), inner) if isinstance(value, Shelf) else value
+            return batch_of(slot, value, where, inner, self.options.inside(path))
         dotted = any(name.startswith(path + ".") for name in (*self.keys, *self.renames))
-        if dotted and slot.core.__layout__.kind == "struct":
+        if is_struct(slot) and (dotted or (path not in self.options.defaults and self.options.has_inside(path))):
             return self.batch(slot.core, path + ".")
+        if path in self.options.defaults:
+            return self.options.defaults[path]
         self.missing.append(path)
         return None
 
     def renamed(self, slot: Slot, path: str, name: Any, where: str) -> Any:
         names = name if isinstance(name, tuple | list) else (name,)
         unknown = [str(n) for n in names if str(n) not in self.keys]
+        if unknown and path in self.options.defaults:
+            self.used.update(map(str, names))
+            return self.options.defaults[path]
         if unknown:
             came = ", ".join(self.keys) or "nothing"
             raise SourceError.of("rename-column", unknown=", ".join(unknown), where=where, came=came)
         self.used.update(map(str, names))
         if names is not name:
             value = self.named(str(name), slot, where)
-            return from_shelf(slot.core, value._replace(where=where), {}) if isinstance(value, Shelf) else value
+            return batch_of(slot, value, where, {}, self.options.inside(path))
         if slot.core.__layout__.kind == "struct":
             way_out = f"{path}.member=(...)"
             raise SourceError.of("rename-value", current=repr(name), where=where, way_out=way_out)
@@ -85,26 +111,15 @@ class _Pick:
         return array
 
     def finish(self, cls: Any) -> None:
-        unknown = [key for key in self.keys if key not in self.used]
-        facts = {
-            "where": self.shelf.where,
-            "expected": ", ".join(member_names(cls)),
-            "came": ", ".join(self.keys) or "nothing",
-        }
+        unknown = [] if self.options.extra else [key for key in self.keys if key not in self.used]
+        where, expected = self.shelf.where, ", ".join(member_names(cls))
         if self.renames:
-            raise SourceError.of(
-                "rename-member", unknown=", ".join(self.renames), type=cls.__name__, expected=facts["expected"]
-            )
+            raise SourceError.of("rename-member", unknown=", ".join(self.renames), type=cls.__name__, expected=expected)
+        if not unknown and not self.missing:
+            return
+        facts = {"where": where, "expected": expected, "came": ", ".join(self.keys) or "nothing"}
+        prefix = f"{where.partition('.')[2]}.".lstrip(".")
+        facts["way_out"] = way_out_of(self.options, cls, prefix, self.missing, unknown, records=False)
         if unknown:
             raise SourceError.of("columns-unknown", unknown=", ".join(unknown), **facts)
-        if self.missing:
-            raise SourceError.of("columns-missing", missing=", ".join(self.missing), **facts)
-
-
-def member_names(cls: type[Batch], prefix: str = "") -> list[str]:
-    """The members of a type, those of nested structs dotted."""
-    names: list[str] = []
-    for name, slot in cls.__members__.items():
-        nested = slot.core.__layout__.kind == "struct"
-        names += member_names(slot.core, f"{prefix}{name}.") if nested else [prefix + name]
-    return names
+        raise SourceError.of("columns-missing", missing=", ".join(self.missing), **facts)

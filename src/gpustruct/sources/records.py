@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Iterable, Mapping
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from ..errors import SourceError
 from ..layout import Layout
 from ..libraries import read_column
 from ..zero_filled import zero_filled
-from .naming import member_names
+from .options import Options, member_names, way_out_of
 
 Index = tuple[int, ...]
 Spec = tuple[tuple[str, Any], ...]
@@ -33,7 +33,23 @@ _NO_RECORD = (str, bytes, int, float, complex, np.ndarray, np.generic, type)
 _FLOATS = {"f32": np.float32, "f16": np.float16}
 
 
-def from_records(cls: Any, source: Iterable[Any], renames: Mapping[str, Any] | Spec, path: str) -> np.ndarray:
+NO_OPTIONS = Options()
+
+
+class Members(NamedTuple):
+    """What a record of a struct has: the type, where each member is found, and where messages say it is."""
+
+    cls: Any
+    keys: tuple[Any, ...]
+    path: str
+    options: Options
+    # A value for each member that may be missing, and MISSING for the others; None where none may.
+    defaults: tuple[Any, ...] | None
+
+
+def from_records(
+    cls: Any, source: Iterable[Any], renames: Mapping[str, Any] | Spec, path: str, options: Options = NO_OPTIONS
+) -> np.ndarray:
     """The records as an array of ``dtype_of(cls)``; SourceError naming the member and the row of a fault."""
     layout: Layout = cls.__layout__
     if layout.is_runtime_sized:
@@ -49,10 +65,10 @@ def from_records(cls: Any, source: Iterable[Any], renames: Mapping[str, Any] | S
     out = np.zeros(len(values) * layout.record_stride, np.uint8)
     place: list[int] = []
     try:
-        _records.fill(writer_of(cls, spec, path), values, out, layout.record_stride, layout.size, place)
+        _records.fill(writer_of(cls, spec, path, options), values, out, layout.record_stride, layout.size, place)
     except Exception:
         if place and place[0] < len(values):
-            explain(cls, spec, values[place[0]], path, (place[0],))
+            explain(cls, spec, values[place[0]], path, (place[0],), options)
         raise
     return out.view(dtype_of(cls))
 
@@ -65,39 +81,66 @@ def _check_renames(cls: Any, spec: Spec) -> None:
         raise SourceError.of("rename-member", unknown=", ".join(unknown), **facts)
 
 
-@functools.lru_cache(maxsize=256)
-def writer_of(cls: Any, spec: Spec = (), path: str = "") -> Any:
+def writer_of(cls: Any, spec: Spec = (), path: str = "", options: Options = NO_OPTIONS) -> Any:
     """What writes one value of `cls`, a struct, into its bytes. `spec` renames, `path` is for messages."""
-    path = path or cls.__name__
+    if options.defaults:  # Values of any kind, which make no key.
+        return _new_writer(cls, spec, path, options)
+    return _kept_writer(cls, spec, path, options.extra, options.root)
+
+
+@functools.lru_cache(maxsize=256)
+def _kept_writer(cls: Any, spec: Spec, path: str, extra: bool, root: str) -> Any:
+    return _new_writer(cls, spec, path, Options(extra, {}, root))
+
+
+def _new_writer(cls: Any, spec: Spec, path: str, options: Options) -> Any:
+    members = _members(cls, spec, path, options)
     writers = tuple(
-        member_writer(slot, member.layout, f"{path}.{member.name}", _inside(spec, member.name))
+        member_writer(
+            slot,
+            member.layout,
+            f"{members.path}.{member.name}",
+            _inside(spec, member.name),
+            options.inside(member.name),
+        )
         for slot, member in zip(cls.__members__.values(), cls.__layout__.fields, strict=True)
     )
     offsets = tuple(member.offset for member in cls.__layout__.fields)
-    keys = _keys(cls, spec)
-    how = functools.partial(_how, cls, keys, path, ())
-    return _records.Group(keys, writers, offsets, how, functools.partial(_refuse, cls, keys, path, ()))
+    how, refuse = functools.partial(_how, members, ()), functools.partial(_refuse, members, ())
+    return _records.Group(members.keys, writers, offsets, how, refuse, options.extra, members.defaults)
+
+
+def _members(cls: Any, spec: Spec, path: str, options: Options) -> Members:
+    renames = dict(spec)
+    keys = tuple(renames.get(name, name) for name in cls.__members__)
+    defaults = None
+    if options.defaults:
+        defaults = tuple(_default(name, slot, options) for name, slot in cls.__members__.items())
+    return Members(cls, keys, path or cls.__name__, options, defaults)
+
+
+def _default(name: str, slot: Slot, options: Options) -> Any:
+    if name in options.defaults:
+        return options.defaults[name]
+    # A nested struct that is missing is one that lacks all its members.
+    nested = slot.type is slot.core and options.has_inside(name)
+    return {} if nested else _records.MISSING
 
 
 def _inside(spec: Spec, name: str) -> Spec:
     return tuple((key[len(name) + 1 :], value) for key, value in spec if key.startswith(name + "."))
 
 
-def _keys(cls: Any, spec: Spec) -> tuple[Any, ...]:
-    renames = dict(spec)
-    return tuple(renames.get(name, name) for name in cls.__members__)
-
-
-def member_writer(slot: Slot, layout: Layout, path: str, spec: Spec = ()) -> Any:
+def member_writer(slot: Slot, layout: Layout, path: str, spec: Spec = (), options: Options = NO_OPTIONS) -> Any:
     """What writes one member's value: arrays of structs element by element, everything else at once."""
     if slot.core.__layout__.kind != "struct":
         (leaf,) = layouts.leaves(layout)
         unit = layouts.SCALAR_SIZE[leaf.scalar]
         return _numbers.Leaf(SCALAR_CODES[leaf.scalar], unit, leaf.axes, functools.partial(fitting, slot, path, ()))
     if layout.kind != "array":
-        return writer_of(slot.core, spec, path)
+        return writer_of(slot.core, spec, path, options)
     assert layout.element is not None
-    inner = member_writer(slot, layout.element, path, spec)
+    inner = member_writer(slot, layout.element, path, spec, options)
     count = layout.count or 0
     refuse = functools.partial(_refuse_length, python_name(layout), count, path, ())
     return _records.Rows(count, layout.stride, inner, refuse)
@@ -181,32 +224,39 @@ def _flat(keys: Iterable[Any]) -> list[str]:
     return [part for key in keys for part in (key if isinstance(key, tuple) else (key,))]
 
 
-def _how(cls: Any, keys: tuple[Any, ...], path: str, index: Index, value: Any) -> int:
+def _how(members: Members, index: Index, value: Any) -> int:
     """How members are found in values of this one's class; SourceError where they cannot be."""
     kind = type(value)
     if kind is dict:
         return BY_KEY
     if isinstance(value, Mapping):
         return BY_ITEM
-    plain = keys == tuple(cls.__members__)
+    plain = members.keys == tuple(members.cls.__members__)
     if kind in (tuple, list):
-        return BY_INDEX if plain else _refuse(cls, keys, path, index, value)
+        return BY_INDEX if plain else _refuse(members, index, value)
     names = tuple(kind.__members__) if isinstance(value, Batch) else fields_of(kind)
-    if names is not None:
-        if plain and issubclass(kind, tuple) and names == keys:
-            return BY_INDEX
-        if set(names) != set(_flat(keys)):
-            _refuse(cls, keys, path, index, value)
-        return BY_NAME
-    if isinstance(value, _NO_RECORD) or value is None:
-        _refuse(cls, keys, path, index, value)
-    if any(not hasattr(value, key) for key in _flat(keys)):
-        _refuse(cls, keys, path, index, value)
+    if names is not None and plain and issubclass(kind, tuple) and names == members.keys:
+        return BY_INDEX
+    if names is None and (isinstance(value, _NO_RECORD) or value is None):
+        _refuse(members, index, value)
+    if names is None:
+        names = [key for key in _flat(members.keys) if hasattr(value, key)]
+    if any(_differences(members, names)):
+        _refuse(members, index, value)
     return BY_NAME
 
 
-def _refuse(cls: Any, keys: tuple[Any, ...], path: str, index: Index, value: Any) -> NoReturn:
-    where, expected = place_of(path, index), _flat(keys)
+def _differences(members: Members, names: Iterable[str]) -> tuple[list[str], list[str]]:
+    """The keys that a record lacks which has these names, and the names that no member has."""
+    came, defaults = set(names), members.defaults or (_records.MISSING,) * len(members.keys)
+    needed = [key for key, default in zip(members.keys, defaults, strict=True) if default is _records.MISSING]
+    missing = [key for key in _flat(needed) if key not in came]
+    known = set(_flat(members.keys))
+    return missing, [] if members.options.extra else [name for name in names if name not in known]
+
+
+def _refuse(members: Members, index: Index, value: Any) -> NoReturn:
+    cls, where, expected = members.cls, place_of(members.path, index), _flat(members.keys)
     came: list[str] | None = None
     if isinstance(value, Mapping):
         came = [str(key) for key in value]
@@ -216,11 +266,15 @@ def _refuse(cls: Any, keys: tuple[Any, ...], path: str, index: Index, value: Any
         came = [name for name in names if hasattr(value, name)]
     elif not isinstance(value, _NO_RECORD) and any(hasattr(value, key) for key in expected):
         came = [key for key in expected if hasattr(value, key)]
-    if came is not None and set(came) != set(expected):
-        missing = ", ".join(name for name in expected if name not in came) or "none"
-        unknown = ", ".join(name for name in came if name not in expected) or "none"
-        facts = {"missing": missing, "unknown": unknown, "expected": ", ".join(expected)}
-        raise SourceError.of("record-members", where=where, **facts)
+    missing, unknown = ([], []) if came is None else _differences(members, came)
+    if missing or unknown:
+        lacked = [
+            name for name, key in zip(cls.__members__, members.keys, strict=True) if set(_flat([key])) & set(missing)
+        ]
+        prefix = f"{members.path.partition('.')[2]}.".lstrip(".")
+        way_out = way_out_of(members.options, cls, prefix, lacked, unknown, records=True)
+        facts = {"missing": ", ".join(missing) or "none", "unknown": ", ".join(unknown) or "none"}
+        raise SourceError.of("record-members", where=where, expected=", ".join(expected), way_out=way_out, **facts)
     current = type(value).__name__
     way_out = f"pass a {cls.__name__}(...) or a dict of its members"
     if isinstance(value, tuple | list):
@@ -244,34 +298,39 @@ def _refuse_length(spelling: str, count: int, path: str, index: Index, value: An
     raise SourceError.of("record-length", type=spelling, current=current, count=current, where=where, expected=expected)
 
 
-def explain(cls: Any, spec: Spec, value: Any, path: str, index: Index) -> None:
+def explain(cls: Any, spec: Spec, value: Any, path: str, index: Index, options: Options = NO_OPTIONS) -> None:
     """Walk one record again in Python, for the SourceError that says where its fault is."""
-    keys = _keys(cls, spec)
-    how = _how(cls, keys, path, index, value)
-    if how == BY_INDEX and len(value) != len(keys):
-        _refuse(cls, keys, path, index, value)
-    if how in (BY_KEY, BY_ITEM) and set(value) != set(_flat(keys)):
-        _refuse(cls, keys, path, index, value)
+    members = _members(cls, spec, path, options)
+    how = _how(members, index, value)
+    if how == BY_INDEX and len(value) != len(members.keys):
+        _refuse(members, index, value)
+    if how in (BY_KEY, BY_ITEM) and any(_differences(members, list(value))):
+        _refuse(members, index, value)
 
-    def find(key: Any) -> Any:
-        if isinstance(key, tuple):
-            return tuple(find(part) for part in key)
-        if how == BY_NAME and not hasattr(value, key):
-            # A member of __slots__ that was never set, or one that the first record of its class had.
-            _refuse(cls, keys, path, index, value)
-        return getattr(value, key) if how == BY_NAME else value[key]
+    def find(k: int, key: Any) -> Any:
+        parts = key if isinstance(key, tuple) else (key,)
+        if any(not hasattr(value, part) if how == BY_NAME else part not in value for part in parts):
+            if members.defaults is None or members.defaults[k] is _records.MISSING:
+                # A member of __slots__ that was never set, or one that the first record of its class had.
+                _refuse(members, index, value)
+            return members.defaults[k]
+        found = tuple(getattr(value, part) if how == BY_NAME else value[part] for part in parts)
+        return found if isinstance(key, tuple) else found[0]
 
-    for k, (key, slot, member) in enumerate(zip(keys, cls.__members__.values(), cls.__layout__.fields, strict=True)):
-        found = value[k] if how == BY_INDEX else find(key)
-        explain_member(slot, member.layout, _inside(spec, member.name), found, f"{path}.{member.name}", index)
+    slots, fields = cls.__members__.values(), cls.__layout__.fields
+    for k, (key, slot, member) in enumerate(zip(members.keys, slots, fields, strict=True)):
+        found, inside = value[k] if how == BY_INDEX else find(k, key), options.inside(member.name)
+        explain_member(slot, member.layout, _inside(spec, member.name), found, f"{path}.{member.name}", index, inside)
 
 
-def explain_member(slot: Slot, layout: Layout, spec: Spec, value: Any, path: str, index: Index) -> None:
+def explain_member(
+    slot: Slot, layout: Layout, spec: Spec, value: Any, path: str, index: Index, options: Options = NO_OPTIONS
+) -> None:
     """`explain` for one member's value."""
     if slot.core.__layout__.kind != "struct":
         fitting(slot, path, index, value)
     elif layout.kind != "array":
-        explain(slot.core, spec, value, path, index)
+        explain(slot.core, spec, value, path, index, options)
     else:
         assert layout.element is not None
         try:
@@ -281,4 +340,4 @@ def explain_member(slot: Slot, layout: Layout, spec: Spec, value: Any, path: str
         if len(items) != layout.count and not (type(value) is zero_filled and len(items) <= (layout.count or 0)):
             _refuse_length(python_name(layout), layout.count or 0, path, index, value)
         for k, item in enumerate(items):
-            explain_member(slot, layout.element, spec, item, path, (*index, k))
+            explain_member(slot, layout.element, spec, item, path, (*index, k), options)

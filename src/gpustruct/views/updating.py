@@ -6,7 +6,7 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from ..errors import SourceError
+from ..errors import SourceError, closest
 
 
 def update(record: Any, values: Mapping[str, Any] = {}, /, **members: Any) -> None:
@@ -48,6 +48,7 @@ def _set_all(record: Any, kind: Any, values: Mapping[str, Any]) -> None:
         nested = slot is not None and slot.core.__layout__.kind == "struct" and slot.type is slot.core
         if slot is None or not head or (rest and not nested):
             facts = {"expected": ", ".join(kind.__members__), "came": ", ".join(map(str, values))}
+            facts["way_out"] = closest(head, kind.__members__) if slot is None else "only structs have members"
             raise SourceError.of("columns-unknown", unknown=name, where=kind.__name__, **facts)
         if rest:
             _set_all(getattr(record, head), slot.core, {rest: value})

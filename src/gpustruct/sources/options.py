@@ -1,0 +1,104 @@
+"""What `batch` does with columns that no member has, and with members that have no column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from ..batches import Batch, Slot
+from ..column_checks import is_struct
+from ..errors import SourceError, likely
+
+
+class Options(NamedTuple):
+    """`extra`: pass over columns that no member has. `defaults`: values for members without a column, by dotted name.
+
+    `root` is the type that messages tell to pass to `batch`; "" outside of it.
+    """
+
+    extra: bool = False
+    defaults: Mapping[str, Any] = {}
+    root: str = ""
+
+    def inside(self, name: str) -> Options:
+        """The same for the members of the struct `name`."""
+        start = f"{name}."
+        found = {key[len(start) :]: value for key, value in self.defaults.items() if key.startswith(start)}
+        return self._replace(defaults=found)
+
+    def has_inside(self, name: str) -> bool:
+        """Whether there is a default for a member of the struct `name`."""
+        return any(key.startswith(f"{name}.") for key in self.defaults)
+
+
+def options_of(cls: Any, extra: Any, defaults: Any) -> Options:
+    """The options that `batch` was called with; SourceError for what they cannot be."""
+    name = cls.__name__
+    if not isinstance(extra, str) or extra not in ("refuse", "ignore"):
+        way_out = (
+            f"a column for a member of that name goes into the mapping: batch({name}, source, {{'extra': {extra!r}}})"
+        )
+        raise SourceError.of("extra-value", current=repr(extra), type=name, way_out=way_out)
+    if defaults is None:
+        return Options(extra == "ignore", {}, name)
+    if not isinstance(defaults, Mapping):
+        way_out = f"a column for a member of that name goes into the mapping: batch({name}, source, {{'defaults': {defaults!r}}})"
+        raise SourceError.of("defaults-value", current=repr(defaults), type=name, way_out=way_out)
+    leaves = member_names(cls)
+    known = {path.rsplit(".", k)[0] for path in leaves for k in range(path.count(".") + 1)}
+    unknown = [str(key) for key in defaults if key not in known or not isinstance(key, str)]
+    if unknown:
+        expected = ", ".join(path for path in leaves if path) or "no members"
+        raise SourceError.of("defaults-member", unknown=", ".join(unknown), type=name, expected=expected)
+    return Options(extra == "ignore", dict(defaults), name)
+
+
+def member_names(cls: type[Batch], prefix: str = "") -> list[str]:
+    """The members of a type, those of nested structs dotted."""
+    names: list[str] = []
+    for name, slot in cls.__members__.items():
+        names += member_names(slot.core, f"{prefix}{name}.") if is_struct(slot) else [prefix + name]
+    return names
+
+
+def way_out_of(
+    options: Options, cls: Any, prefix: str, missing: Iterable[str], unknown: Iterable[str], *, records: bool
+) -> str:
+    """What to type where a source of `cls` lacks members or has others.
+
+    `prefix` is where `cls` is in the type that is passed to `batch`, as dotted names start there.
+    """
+    root, path = (options.root, prefix) if options.root else (cls.__name__, "")
+    lacked, odd = list(missing), list(unknown)
+    for name in odd if records or not path else ():
+        meant = lacked[0] if len(lacked) == len(odd) == 1 else likely(name, lacked)
+        if meant and meant != name:
+            plain = (path + meant).isidentifier() and meant not in ("extra", "defaults")
+            rename = f"{meant}={name!r}" if plain else f"{{{path + meant!r}: {name!r}}}"
+            return f"rename it: batch({root}, source, {rename})"
+    arguments = ["extra='ignore'"] if odd else []
+    if lacked:
+        zeros = [zero for name in lacked for zero in _zeros(cls, name, path, records=records)]
+        arguments.append(f"defaults={{{', '.join(zeros)}}}")
+    said = "pass over it, and give a default" if odd and lacked else "pass over it" if odd else "give a default"
+    return f"{said}: batch({root}, source, {', '.join(arguments)})"
+
+
+def _zeros(cls: Any, name: str, path: str, *, records: bool) -> list[str]:
+    """Zero for a member, or for each of a struct's, as the entries of a mapping of defaults."""
+    head, _, rest = name.partition(".")
+    slot: Slot = cls.__members__[head]
+    if rest:
+        return _zeros(slot.core, rest, f"{path}{head}.", records=records)
+    if not is_struct(slot):
+        shape = slot.inner[0] if len(slot.inner) == 1 else slot.inner
+        value = f"np.zeros({shape}, int)" if slot.inner else "0"
+    elif slot.type is slot.core:
+        return [
+            zero
+            for inner in slot.core.__members__
+            for zero in _zeros(slot.core, inner, f"{path}{head}.", records=records)
+        ]
+    else:
+        value = "zero_filled([])" if records else f"np.zeros({slot.dims}, dtype_of({slot.core.__name__}))"
+    return [f"{path + head!r}: {value}"]
