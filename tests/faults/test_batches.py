@@ -379,3 +379,16 @@ def test_members_that_are_called_as_the_options() -> None:
         batch(Odd, {"x": 1, "defaults": 2}, extra="x")
     with pytest.raises(SourceError, match=r"batch\(Odd, source, \{'defaults': 'x'\}\)"):
         batch(Odd, {"x": 1, "extra": 2}, defaults="x")
+
+
+def test_F25_the_call_keeps_the_renames() -> None:
+    source = pd.DataFrame({"x": [1.0], "y": [2.0], "z": [3.0], "age": [4.0], "mass": [5.0]})
+    with pytest.raises(SourceError) as caught:
+        batch(Particle, source, position=("x", "y", "z"), life="age")
+    assert code_of(caught.value) == "batch(Particle, source, position=('x', 'y', 'z'), life='age', extra='ignore')"
+    assert len(eval(code_of(caught.value))) == 1
+    with pytest.raises(SourceError) as caught:
+        batch(Particle, source, position=("x", "y", "z"), extra="ignore")
+    call = "batch(Particle, source, position=('x', 'y', 'z'), extra='ignore', defaults={'life': 0})"
+    assert code_of(caught.value) == call
+    assert len(eval(call)) == 1

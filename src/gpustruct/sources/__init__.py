@@ -67,7 +67,7 @@ def batch(
     if not isinstance(cls, type) or not issubclass(cls, Batch) or members is None:
         raise SourceError.of("batch-abstract", name=getattr(cls, "__name__", repr(cls)))
     source = as_batch(source)
-    options = options_of(cls, extra, defaults)
+    options = options_of(cls, extra, defaults, {**(names if isinstance(names, Mapping) else {}), **renames})
     if not names and not renames:
         if isinstance(source, cls):
             return source

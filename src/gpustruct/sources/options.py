@@ -9,16 +9,19 @@ from ..batches import Batch, Slot
 from ..column_checks import is_struct
 from ..errors import SourceError, likely
 
+_PARAMETERS = ("extra", "defaults")
+
 
 class Options(NamedTuple):
     """`extra`: pass over columns that no member has. `defaults`: values for members without a column, by dotted name.
 
-    `root` is the type that messages tell to pass to `batch`; "" outside of it.
+    `root` and `renames` are what `batch` was called with, which messages tell to call again; "" outside of it.
     """
 
     extra: bool = False
     defaults: Mapping[str, Any] = {}
     root: str = ""
+    renames: tuple[tuple[str, Any], ...] = ()
 
     def inside(self, name: str) -> Options:
         """The same for the members of the struct `name`."""
@@ -31,7 +34,7 @@ class Options(NamedTuple):
         return any(key.startswith(f"{name}.") for key in self.defaults)
 
 
-def options_of(cls: Any, extra: Any, defaults: Any) -> Options:
+def options_of(cls: Any, extra: Any, defaults: Any, renames: Mapping[str, Any]) -> Options:
     """The options that `batch` was called with; SourceError for what they cannot be."""
     name = cls.__name__
     if not isinstance(extra, str) or extra not in ("refuse", "ignore"):
@@ -40,7 +43,7 @@ def options_of(cls: Any, extra: Any, defaults: Any) -> Options:
         )
         raise SourceError.of("extra-value", current=repr(extra), type=name, way_out=way_out)
     if defaults is None:
-        return Options(extra == "ignore", {}, name)
+        return Options(extra == "ignore", {}, name, tuple(renames.items()))
     if not isinstance(defaults, Mapping):
         way_out = f"a column for a member of that name goes into the mapping: batch({name}, source, {{'defaults': {defaults!r}}})"
         raise SourceError.of("defaults-value", current=repr(defaults), type=name, way_out=way_out)
@@ -50,7 +53,7 @@ def options_of(cls: Any, extra: Any, defaults: Any) -> Options:
     if unknown:
         expected = ", ".join(path for path in leaves if path) or "no members"
         raise SourceError.of("defaults-member", unknown=", ".join(unknown), type=name, expected=expected)
-    return Options(extra == "ignore", dict(defaults), name)
+    return Options(extra == "ignore", dict(defaults), name, tuple(renames.items()))
 
 
 def member_names(cls: type[Batch], prefix: str = "") -> list[str]:
@@ -69,19 +72,26 @@ def way_out_of(
     `prefix` is where `cls` is in the type that is passed to `batch`, as dotted names start there.
     """
     root, path = (options.root, prefix) if options.root else (cls.__name__, "")
+    given = dict(options.renames) if options.root else {}
     lacked, odd = list(missing), list(unknown)
     for name in odd if records or not path else ():
         meant = lacked[0] if len(lacked) == len(odd) == 1 else likely(name, lacked)
         if meant and meant != name:
-            plain = (path + meant).isidentifier() and meant not in ("extra", "defaults")
-            rename = f"{meant}={name!r}" if plain else f"{{{path + meant!r}: {name!r}}}"
-            return f"rename it: batch({root}, source, {rename})"
-    arguments = ["extra='ignore'"] if odd else []
-    if lacked:
-        zeros = [zero for name in lacked for zero in _zeros(cls, name, path, records=records)]
-        arguments.append(f"defaults={{{', '.join(zeros)}}}")
+            return f"rename it: {_call(root, {**given, path + meant: name}, options.extra)}"
+    defaults = [zero for name in lacked for zero in _zeros(cls, name, path, records=records)]
     said = "pass over it, and give a default" if odd and lacked else "pass over it" if odd else "give a default"
-    return f"{said}: batch({root}, source, {', '.join(arguments)})"
+    return f"{said}: {_call(root, given, options.extra or bool(odd), defaults)}"
+
+
+def _call(root: str, renames: Mapping[str, Any], extra: bool, defaults: Iterable[str] = ()) -> str:
+    """The call of `batch` that a message says to make."""
+    plain = {name: column for name, column in renames.items() if name.isidentifier() and name not in _PARAMETERS}
+    dotted = {name: column for name, column in renames.items() if name not in plain}
+    arguments = [root, "source", *([repr(dotted)] if dotted else [])]
+    arguments += [f"{name}={column!r}" for name, column in plain.items()]
+    arguments += ["extra='ignore'"] if extra else []
+    given = ", ".join(defaults)
+    return f"batch({', '.join([*arguments, *([f'defaults={{{given}}}'] if given else [])])})"
 
 
 def _zeros(cls: Any, name: str, path: str, *, records: bool) -> list[str]:

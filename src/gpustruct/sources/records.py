@@ -85,12 +85,12 @@ def writer_of(cls: Any, spec: Spec = (), path: str = "", options: Options = NO_O
     """What writes one value of `cls`, a struct, into its bytes. `spec` renames, `path` is for messages."""
     if options.defaults:  # Values of any kind, which make no key.
         return _new_writer(cls, spec, path, options)
-    return _kept_writer(cls, spec, path, options.extra, options.root)
+    return _kept_writer(cls, spec, path, options.extra, options.root, options.renames)
 
 
 @functools.lru_cache(maxsize=256)
-def _kept_writer(cls: Any, spec: Spec, path: str, extra: bool, root: str) -> Any:
-    return _new_writer(cls, spec, path, Options(extra, {}, root))
+def _kept_writer(cls: Any, spec: Spec, path: str, extra: bool, root: str, renames: Spec) -> Any:
+    return _new_writer(cls, spec, path, Options(extra, {}, root, renames))
 
 
 def _new_writer(cls: Any, spec: Spec, path: str, options: Options) -> Any:
