@@ -287,7 +287,7 @@ GOOD = {"position": (1, 2, 3), "life": 4}
         (Scene, {"camera": {"position": (1, 2, 3)}, "lights": [GOOD, GOOD], "id": 1}),
         (Scene, {"camera": GOOD, "lights": [GOOD, {"life": 3}], "id": 1}),
         (Scene, {"camera.position": (1, 2, 3), "lights": [GOOD, GOOD], "id": 1}),
-        (Scene, [{"camera": {"position": (1, 2, 3), "lief": 3}, "lights": [GOOD, GOOD], "id": 1}]),
+        (Scene, [{"camera": {"position": (1, 2, 3), "liffe": 3}, "lights": [GOOD, GOOD], "id": 1}]),
         (Scene, [{"camera": GOOD | {"mass": 3}, "lights": [GOOD, GOOD], "id": 1}]),
         (Scene, [{"camera": GOOD, "lights": [GOOD, GOOD | {"mass": 3}], "id": 1}]),
         (Scene, [{"camera": GOOD, "lights": [GOOD, {"life": 3}], "id": 1}]),
