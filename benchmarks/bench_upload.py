@@ -22,9 +22,9 @@ import numpy as np
 import wgpu
 
 from gpustruct import _kernel, dtype_of, pack
-from gpustruct.gpu import RecordBuffer, Uploader
+from gpustruct.gpu import RecordBuffer, Uploader, packer
 from gpustruct.gpu.readback import blank
-from gpustruct.gpu.staging import Chunk, Ring
+from gpustruct.gpu.staging import Chunk, StagingPool, _order
 from gpustruct.workloads import Particle, columns, make
 
 MIB = 1 << 20
@@ -82,22 +82,19 @@ def show(title: str, medians: dict[str, float], against: tuple[str, ...] = (), n
     return {"title": title, "medians_ms": medians, "bytes": nbytes}
 
 
-class LateRing(Ring):
-    """A ring that maps a chunk when it is wanted again, not ahead of that: what mapping ahead is worth."""
+class LatePool(StagingPool):
+    """A pool that maps a chunk when it is wanted again, not ahead of that: what mapping ahead is worth."""
 
-    def give_back(self, chunk: Chunk, submitted: bool) -> None:
-        if submitted:
-            self.free.append(chunk)
-        else:
-            self.free.appendleft(chunk)
-
-    @staticmethod
-    def is_ready(chunk: Chunk) -> bool:
-        return chunk.buffer.map_state == "mapped"
+    def release(self, chunk: Chunk) -> None:
+        chunk.order = next(_order)
+        chunk.in_use = False
 
     def acquire(self, size: int) -> Chunk:
-        if self.free and self.made == self.count and not self.is_ready(self.free[0]):
-            self.free[0].map_again()
+        free = sorted((chunk for chunk in self._chunks if not chunk.in_use), key=lambda chunk: chunk.order)
+        if free and free[0].buffer.map_state == "unmapped":
+            order = free[0].order
+            free[0].map_again()
+            free[0].order = order
         return super().acquire(size)
 
 
@@ -197,9 +194,9 @@ class Bench:
         sides: dict[str, Side] = {}
         for threads in (self.threads[0], self.threads[-1]):
             for size, count in ((8, 4), (32, 4)):
-                for name, kind in (("ahead", Ring), ("on reuse", LateRing)):
+                for name, kind in (("ahead", StagingPool), ("on reuse", LatePool)):
                     uploader = Uploader(self.device, threads=threads)
-                    uploader._ring = kind(self.device, size * MIB, count)
+                    uploader._pool = kind(self.device, size * MIB, count)
 
                     def run(uploader: Uploader = uploader) -> None:
                         uploader.write(buffer, batch)
@@ -216,13 +213,14 @@ class Bench:
         for threads in self.threads:
             for name, mode in (("plain", _kernel.PLAIN), ("streaming", _kernel.STREAM)):
                 uploader = Uploader(self.device, threads=threads)
-                uploader._mode = mode
 
-                def run(uploader: Uploader = uploader) -> None:
+                def run(uploader: Uploader = uploader, mode: int = mode) -> None:
+                    packer.STORES = mode
                     uploader.write(buffer, batch)
                     self.wait()
 
                 sides[f"{name}, {threads} threads"] = run
+        packer.STORES = _kernel.STREAM
         self.show(f"stores into mapped memory: {n:,} Particle", alternate(sides, 5), nbytes=48 * n)
         buffer.destroy()
 

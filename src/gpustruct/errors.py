@@ -345,6 +345,7 @@ class BindingError(GpuStructError):
         "limit": "{limit} is {most} on this device, and the adapter allows {allowed} (current: {current}) - at {where}; {way_out}",
         "whole": "{name} must be a whole number from {least} to {most} (current: {current}) - at {where}; {way_out}",
         "device-lost": "the device and the buffer must be alive (current: {current}) - at {function}(...); make new ones: what they held is gone",
+        "device-silent": "the device must answer within {seconds} seconds (current: it has answered nothing) - at {function}(...); look for a shader that never ends, and make a new device",
         "encoder-words": "a write into an encoder must start and end at multiples of 4 bytes (current: records of {stride} bytes) - at write(..., encoder=...); write an even number of records from an even place, or leave encoder out",
         "usage-value": "usage must be wgpu.BufferUsage flags, or their names joined with |, without MAP_READ and MAP_WRITE (current: {current}) - at {function}(..., usage=...); use {suggestion}",
         "capacity": "records must end within the capacity, {capacity} (current: {start} + {count}) - at RecordBuffer({type}).{function}(...); call resize({needed}), or write fewer",

@@ -11,7 +11,7 @@ from ..batches import Batch
 from ..errors import BindingError
 from ..layout import round_up
 from . import devices
-from .staging import refused
+from .backend import refused
 
 USAGE = wgpu.BufferUsage.STORAGE
 COPIES = wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST

@@ -52,6 +52,17 @@ class ChunkPlan(NamedTuple):
     copies: list[Copy]
     size: int
 
+    @property
+    def has_open_words(self) -> bool:
+        """Whether a copy starts or ends inside a word, whose other bytes must stay as they are."""
+        return any(copy.target % 4 or (copy.target + copy.size) % 4 for copy in self.copies)
+
+    @staticmethod
+    def words(copy: Copy) -> tuple[int, int, int]:
+        """(source, target, size) of a copy, made larger to whole words."""
+        low, high = copy.source // 4 * 4, round_up(4, copy.source + copy.size)
+        return low, copy.target // 4 * 4, high - low
+
 
 def spans_of(bound: Bound, target: int, end: int | None = None) -> list[Span]:
     """Every record of a batch, from byte `target` of the buffer on, which has `end` bytes (None: enough)."""

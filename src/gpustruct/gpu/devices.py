@@ -13,6 +13,7 @@ from ..batches import Batch
 from ..errors import BindingError, LayoutError, SourceError
 from ..layout import Layout, round_up
 from ..types import layout_of
+from .backend import owner_of
 
 F16 = "shader-f16"
 # RecordBuffers and their uploads map staging buffers of their own.
@@ -55,12 +56,6 @@ def _answers(device: Any) -> bool:
     return True
 
 
-def owner_of(thing: Any) -> Any:
-    """The device that a wgpu object belongs to."""
-    # wgpu-py keeps it in an attribute that it does not document, on every object alike.
-    return getattr(thing, "_device", None)
-
-
 def device_of(target: Any, function: str) -> Any:
     """The device behind a device or a queue; BindingError for anything else."""
     if isinstance(target, wgpu.GPUQueue):
@@ -80,21 +75,6 @@ def check_buffer(device: Any, buffer: Any, usage: str, function: str) -> None:
         raise BindingError.of("buffer-usage", function=function, usage=usage, current=usage_text(buffer.usage))
     if buffer.map_state != "unmapped":
         raise BindingError.of("buffer-mapped", function=function, current=buffer.map_state)
-
-
-def check_alive(device: Any, buffer: Any, function: str) -> None:
-    """BindingError if the buffer was destroyed or the device is lost.
-
-    A submit that uses either ends the process: wgpu-native takes errors of a submit for fatal. wgpu says
-    what is the matter when it refuses a write, and a write of one byte it refuses always, without effect
-    (WebGPU §19.1: the size must be a multiple of 4).
-    """
-    try:
-        device.queue.write_buffer(buffer, 0, b"\0")
-    except wgpu.GPUError as error:
-        current = " ".join(str(error).split())
-        if "destroyed" in current or "lost" in current:
-            raise BindingError.of("device-lost", function=function, current=current) from None
 
 
 def usage_text(usage: int) -> str:
@@ -229,16 +209,3 @@ def dispatch(device: Any, groups: int) -> tuple[int, int, int]:
     if rows > most:
         raise BindingError.of("dispatch", groups=groups, most=most * most)
     return -(-groups // rows), rows, 1
-
-
-def run(device: Any, pipeline: Any, resources: list[dict[str, Any]], groups: tuple[int, int, int]) -> None:
-    """Submit one dispatch of a compute pipeline with these buffers in group 0."""
-    entries = [{"binding": k, "resource": resource} for k, resource in enumerate(resources)]
-    group = device.create_bind_group(layout=pipeline.get_bind_group_layout(0), entries=entries)
-    encoder = device.create_command_encoder()
-    work = encoder.begin_compute_pass()
-    work.set_pipeline(pipeline)
-    work.set_bind_group(0, group)
-    work.dispatch_workgroups(*groups)
-    work.end()
-    device.queue.submit([encoder.finish()])

@@ -17,21 +17,15 @@ from ..packing import STREAM_BYTES, columns_of
 from ..types import array, layout_of
 from ..unpacking import DTYPES, drained_of, gather_fault
 from . import devices
+from .backend import Mapping, check_alive, refused
 from .bindings import Record, wgpu_buffer
 from .chunking import ChunkPlan, Piece, Span, chunk_plans, spans_of
-from .staging import CHUNKS, DEFAULT_CHUNKS, arrived, refused, settle
-
-
-def map_read(buffer: Any) -> Any:
-    """Map a buffer whose copy has been submitted; without the empty submit that wgpu-py adds, if it can."""
-    try:
-        return buffer.map_async("READ_NOSYNC")
-    except (ValueError, KeyError, TypeError):
-        return buffer.map_async(wgpu.MapMode.READ)
+from .commands import BufferCopy, send
+from .staging import CHUNKS, DEFAULT_CHUNKS
 
 
 def read_words(device: Any, buffer: Any, offsets: Sequence[int]) -> list[bytes]:
-    """The 4 bytes of the buffer at each offset, as they are behind everything submitted before.
+    """The 4 bytes of the buffer at each offset, as they are after everything submitted before.
 
     >>> device = wgpu.utils.get_default_device()
     >>> buffer = device.create_buffer_with_data(data=b"abcdefgh", usage=wgpu.BufferUsage.COPY_SRC)
@@ -39,14 +33,11 @@ def read_words(device: Any, buffer: Any, offsets: Sequence[int]) -> list[bytes]:
     [b'efgh', b'abcd']
     """
     devices.check_buffer(device, buffer, "COPY_SRC", "write")
-    devices.check_alive(device, buffer, "write")
+    check_alive(device, buffer, "write")
     usage = wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.COPY_DST
     words = device.create_buffer(size=round_up(8, 4 * len(offsets)), usage=usage)
-    encoder = device.create_command_encoder()
-    for k, offset in enumerate(offsets):
-        encoder.copy_buffer_to_buffer(buffer, offset, words, 4 * k, 4)
-    device.queue.submit([encoder.finish()])
-    settle(device, map_read(words), "write")
+    send(device, words, [BufferCopy(buffer, offset, 4 * k, 4) for k, offset in enumerate(offsets)])
+    Mapping(words, "READ").wait("write")
     data = bytes(words.read_mapped(0, 4 * len(offsets)))
     words.unmap()
     words.destroy()
@@ -86,28 +77,29 @@ class ReadbackChunk:
         usage = wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.COPY_DST
         self.size, self.device = size, device
         self.buffer = device.create_buffer(size=size, usage=usage)
-        self.promise: Any = None
+        self.mapping: Any = None
 
     def fetch(self, source: Any, plan: ChunkPlan) -> None:
         """Submit the copies of a plan, and ask for the memory."""
-        devices.check_alive(self.device, source, "read")
-        encoder = self.device.create_command_encoder()
+        check_alive(self.device, source, "read")
+        copies: list[BufferCopy] = []
         for copy in plan.copies:
-            low, high = copy.source // 4 * 4, round_up(4, copy.source + copy.size)
-            encoder.copy_buffer_to_buffer(source, copy.target // 4 * 4, self.buffer, low, high - low)
-        self.device.queue.submit([encoder.finish()])
-        self.promise = map_read(self.buffer)
+            low, at, size = plan.words(copy)
+            copies.append(BufferCopy(source, at, low, size))
+        send(self.device, self.buffer, copies, function="read")
+        self.mapping = Mapping(self.buffer, "READ")
 
-    def land(self, plan: ChunkPlan, out: Batch, workers: int) -> None:
-        """Gather what has arrived into the columns of `out`; waits for it."""
-        settle(self.device, self.promise, "read")
+    def gather(self, plan: ChunkPlan, out: Batch, workers: int) -> None:
+        """Gather what has arrived into the columns of `out`; waits for it. May be called again, after an interrupt too."""
+        self.mapping.wait("read")
         memory = self.buffer.read_mapped(0, round_up(4, plan.size), copy=False)
-        try:
-            for piece in plan.pieces:
-                _gather(piece, memory, out, workers)
-        finally:
-            # No thread reads any more: _gather waits for all.
-            self.buffer.unmap()
+        for piece in plan.pieces:
+            _gather(piece, memory, out, workers)
+
+    def release(self) -> None:
+        """Unmap the memory, for the next `fetch`."""
+        self.buffer.unmap()
+        self.mapping = None
 
 
 def _gather(piece: Piece, memory: Any, out: Batch, workers: int) -> None:
@@ -142,17 +134,19 @@ class PendingRead(Generic[Record]):
     @property
     def done(self) -> bool:
         """Whether `result()` returns without waiting for the device."""
-        return all(arrived(chunk.promise) for _, chunk in self._in_flight)
+        return all(chunk.mapping.arrived for _, chunk in self._in_flight)
 
     def result(self) -> Record:
         """The records, as a batch; waits for the device if they have not come."""
         with self._lock:
             while self._in_flight:
-                plan, chunk = self._in_flight.pop()
+                # It leaves the list when its records are in the columns: an interrupted call can be made again.
+                plan, chunk = self._in_flight[-1]
                 try:
-                    chunk.land(plan, self._out, self._workers)
+                    chunk.gather(plan, self._out, self._workers)
                 except wgpu.GPUError as error:
                     raise refused(error, "read_async") from None
+                self._in_flight.pop()
                 self._reader.give_back(chunk)
         return self._out
 
@@ -162,12 +156,12 @@ class PendingRead(Generic[Record]):
 
     def __await__(self) -> Generator[Any, Any, Record]:
         for _, chunk in list(self._in_flight):
-            yield from chunk.promise.__await__()
+            yield from chunk.mapping.__await__()
         return self.result()
 
 
 class Reader:
-    """A device's landings, kept and used again; their bytes are bounded as an Uploader's are."""
+    """A device's readback chunks, kept and used again; their bytes are bounded as an Uploader's are."""
 
     def __init__(self, device: Any) -> None:
         self._device = device
@@ -194,6 +188,8 @@ class Reader:
         return ReadbackChunk(self._device, rounded)
 
     def give_back(self, chunk: ReadbackChunk) -> None:
+        """Keep a chunk to use it again, once its records were gathered."""
+        chunk.release()
         with self._lock:
             self._spare.append(chunk)
             while sum(spare.size for spare in self._spare) > self._count * self._chunk_size:
@@ -209,19 +205,19 @@ class Reader:
             try:
                 for plan in chunk_plans(spans, min(self._chunk_size, max(4096, round_up(4096, total // 2)))):
                     if len(in_flight) == self._count:
-                        self._land(in_flight, out, workers)
+                        self._gather(in_flight, out, workers)
                     chunk = self.take(plan.size)
                     chunk.fetch(buffer, plan)
                     in_flight.append((plan, chunk))
                 while in_flight:
-                    self._land(in_flight, out, workers)
+                    self._gather(in_flight, out, workers)
             except wgpu.GPUError as error:
                 raise refused(error, "read") from None
         return out
 
-    def _land(self, in_flight: deque[tuple[ChunkPlan, ReadbackChunk]], out: Any, workers: int) -> None:
+    def _gather(self, in_flight: deque[tuple[ChunkPlan, ReadbackChunk]], out: Any, workers: int) -> None:
         plan, chunk = in_flight.popleft()
-        chunk.land(plan, out, workers)
+        chunk.gather(plan, out, workers)
         self.give_back(chunk)
 
     def begin(self, buffer: Any, out: Any, offset: int, spans: Sequence[Span] | None = None) -> PendingRead[Any]:

@@ -14,15 +14,15 @@ from ..layout import round_up
 from ..packing import Bound, bound_of
 from ..types import array
 from ..unpacking import drained_of
-from ..views import forget
-from . import devices
+from ..views import changes
+from . import backend, devices
 from .batching import header_of, records_of
 from .bindings import USAGE, BoundRecords, Record
 from .chunking import Span
+from .commands import BufferCopy, Clear, send
 from .readback import PendingRead, Reader, blank
 from .scatter_shader import MANY_RUNS, ScatterShader
 from .selection import select
-from .staging import refused
 from .upload import Progress, Uploader
 
 
@@ -196,21 +196,15 @@ class RecordBuffer(BoundRecords[Record]):
         0
         """
         with self._lock:
-            try:
-                devices.check_alive(self._device, self._buffer, "clear")
-                commands = self._device.create_command_encoder() if encoder is None else encoder
-                forget(self._buffer, recorded=encoder is not None)
-                commands.clear_buffer(self._buffer)
-                if encoder is None:
-                    self._device.queue.submit([commands.finish()])
-            except wgpu.GPUError as error:
-                raise refused(error, "clear") from None
+            clear = Clear(self._buffer.size)
+            send(self._device, self._buffer, [clear], function="clear", encoder=encoder)
             self._count = 0
 
     def resize(self, capacity: int) -> None:
         """Make room for `capacity` records: a new buffer, to which the device copies those that fit.
 
-        The old wgpu buffer is destroyed: bindings of it must be made again.
+        Bindings must be made again: the old wgpu buffer is destroyed, unless writes to it were recorded into an
+        encoder, which may be submitted later.
 
         >>> import numpy as np, wgpu
         >>> from gpustruct import u32
@@ -223,17 +217,15 @@ class RecordBuffer(BoundRecords[Record]):
         with self._lock:
             count = min(self._count, number)
             larger = self._create(number)
-            try:
-                devices.check_alive(self._device, self._buffer, "resize")
-                encoder = self._device.create_command_encoder()
-                size = min(round_up(4, self._base + count * self._stride), larger.size, self._buffer.size)
-                if size:
-                    encoder.copy_buffer_to_buffer(self._buffer, 0, larger, 0, size)
-                self._device.queue.submit([encoder.finish()])
-            except wgpu.GPUError as error:
-                raise refused(error, "resize") from None
-            self._buffer.destroy()
+            backend.check_alive(self._device, self._buffer, "resize")
+            size = min(round_up(4, self._base + count * self._stride), larger.size, self._buffer.size)
+            if size:
+                send(self._device, larger, [BufferCopy(self._buffer, 0, 0, size)], function="resize")
+            replaced = self._buffer
             self._buffer, self._capacity, self._count = larger, number, count
+            # An encoder that writes into the old buffer may be submitted later, which a destroyed one would not survive.
+            if not changes.sent_to(replaced).has_recorded:
+                replaced.destroy()
 
     def _check_room(self, first: int, count: int, function: str) -> None:
         if first + count > self._capacity:
@@ -266,7 +258,7 @@ class RecordBuffer(BoundRecords[Record]):
             batch, chosen = batches.broadcast(batch, (len(chosen.places),)), chosen.in_order()
             bound = bound_of(batch)
         if encoder is None and self._places(chosen.run_count):
-            self._scatter_shader.write(self._buffer, batch, chosen, self._base, self._stride)
+            self._scatter_shader.write(self._uploader, self._buffer, batch, chosen, self._base, self._stride)
         else:
             part = bound.parts[-1]
             if self._dynamic:

@@ -1,4 +1,4 @@
-"""Scattered records: compacted, sent up in one piece, and put in their places by a compute shader.
+"""Scattered records: uploaded side by side, and put in their places by a compute shader.
 
 A copy command for each run of neighbours costs the host some microseconds; with thousands of runs the
 shader is cheaper on every device. The bytes are the same either way.
@@ -6,6 +6,7 @@ shader is cheaper on every device. The bytes are the same either way.
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,11 @@ import wgpu
 from .. import types
 from ..batches import Batch
 from ..packing import bound_of, check_values
-from ..views import forget
 from . import devices
+from .backend import refused
 from .chunking import spans_of
+from .commands import Dispatch, send
 from .selection import Selection
-from .staging import refused
 from .upload import Uploader
 
 # Up to so many runs a copy command for each costs less than the shader (docs/performance.md).
@@ -47,23 +48,22 @@ SHADER = f"""
 class ScatterShader:
     """The shader that puts compacted records in their places, and the buffers that feed it."""
 
-    def __init__(self, uploader: Uploader) -> None:
-        self._device, self._uploader = uploader.device, uploader
+    def __init__(self, device: Any) -> None:
+        self._device = device
         self._pipeline: Any = None
         self._buffers: dict[str, Any] = {}
 
     @classmethod
     def of(cls, uploader: Uploader) -> ScatterShader:
         """The one that all buffers of an uploader share."""
-        made: ScatterShader = uploader.companions.setdefault("scatter_shader", cls(uploader))
-        return made
+        return _shaders.get(uploader) or _shaders.setdefault(uploader, cls(uploader.device))
 
     def fits(self, base: int, stride: int) -> bool:
         """Whether the shader can place records: they are whole words, and one is no larger than a binding."""
         return base % 4 == 0 and stride % 4 == 0 and stride + LARGEST_ALIGNMENT <= self._device.limits[BINDING_LIMIT]
 
-    def write(self, buffer: Any, batch: Batch, chosen: Selection, base: int, stride: int) -> None:
-        """Send the chosen records of `batch` up, and put each in its place; `fits` has said yes.
+    def write(self, uploader: Uploader, buffer: Any, batch: Batch, chosen: Selection, base: int, stride: int) -> None:
+        """Upload the chosen records of `batch`, and put each in its place; `fits` has said yes.
 
         A value that does not fit raises SourceError before the buffer is touched.
         """
@@ -86,25 +86,34 @@ class ScatterShader:
             whole = len(windows) == 1
             part = batch if whole else batch[start:stop]
             # The buffers that feed the shader are everyone's.
-            with self._uploader.turn:
-                self._write_window(
-                    buffer, part, chosen.places[start:stop], base, stride, 0 if whole and buffer.size <= most else at
-                )
+            with uploader.turn:
+                at = 0 if whole and buffer.size <= most else at
+                self._write_window(uploader, buffer, part, chosen.places[start:stop], base, stride, at)
 
-    def _write_window(self, buffer: Any, batch: Batch, chosen: np.ndarray, base: int, stride: int, at: int) -> None:
-        count, words = len(chosen), stride // 4
-        self._uploader.put(self._room("compact", count * stride), batch, spans_of(bound_of(batch), 0))
-        places = types.u32(chosen)
-        self._uploader.put(self._room("places", 4 * count), places, spans_of(bound_of(places), 0))
+    def _write_window(
+        self, uploader: Uploader, buffer: Any, batch: Batch, places: np.ndarray, base: int, stride: int, at: int
+    ) -> None:
+        count, words = len(places), stride // 4
         groups = devices.dispatch(self._device, -(-count * words // WORKGROUP))
-        # The shader adds modulo 2^32: a window may start behind the first record.
+        # The shader adds modulo 2^32: a window may start after the first record.
         first = (base - at) // 4 % (1 << 32)
         size = types.vec4u(np.array([words, first, count * words, groups[0] * WORKGROUP], np.uint32))
-        self._uploader.put(self._room("size", 16), size, spans_of(bound_of(size), 0))
+        feeds = {"compact": batch, "places": types.u32(places), "size": size}
+        resources: list[dict[str, Any]] = []
+        for name, feed in feeds.items():
+            bound = bound_of(feed)
+            held = self._room(name, bound.size)
+            uploader.put(held, feed, spans_of(bound, 0))
+            resources.append({"buffer": held, "offset": 0, "size": bound.size})
+        reached = min(self._device.limits[BINDING_LIMIT] // 4 * 4, buffer.size - at)
+        resources.insert(2, {"buffer": buffer, "offset": at, "size": reached})
+        target = base + int(places[0]) * stride
+        written = base + (int(places[-1]) + 1) * stride - target
         try:
-            self._dispatch(buffer, at, count, stride, groups)
+            pipeline = self._compiled()
         except wgpu.GPUError as error:
             raise refused(error, "write") from None
+        send(self._device, buffer, [Dispatch(pipeline, resources, groups, target, written)])
 
     def _room(self, name: str, size: int) -> Any:
         """A buffer of at least `size` bytes, kept and used again."""
@@ -117,16 +126,12 @@ class ScatterShader:
             held = self._buffers[name] = self._device.create_buffer(size=grown, usage=usage)
         return held
 
-    def _dispatch(self, buffer: Any, at: int, count: int, stride: int, groups: tuple[int, int, int]) -> None:
-        device = self._device
+    def _compiled(self) -> Any:
         if self._pipeline is None:
-            module = device.create_shader_module(code=SHADER)
+            module = self._device.create_shader_module(code=SHADER)
             compute = {"module": module, "entry_point": "place"}
-            self._pipeline = device.create_compute_pipeline(layout="auto", compute=compute)
-        devices.check_alive(device, buffer, "write")
-        sizes = {"compact": count * stride, "places": 4 * count, "size": 16}
-        held = [{"buffer": self._buffers[name], "offset": 0, "size": size} for name, size in sizes.items()]
-        reached = min(device.limits[BINDING_LIMIT] // 4 * 4, buffer.size - at)
-        held.insert(2, {"buffer": buffer, "offset": at, "size": reached})
-        forget(buffer)
-        devices.run(device, self._pipeline, held, groups)
+            self._pipeline = self._device.create_compute_pipeline(layout="auto", compute=compute)
+        return self._pipeline
+
+
+_shaders: weakref.WeakKeyDictionary[Uploader, ScatterShader] = weakref.WeakKeyDictionary()

@@ -1,17 +1,43 @@
-"""Columns that lie in files: what was packed is let go, so that a file larger than memory can pass."""
+"""Memory-mapped columns: their pages are released once packed, so that a file larger than memory can be uploaded."""
 
 from __future__ import annotations
 
 import mmap
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from ..batches import Batch
 from ..columns import Columns
+from ..packing import Part, columns_of
+from .chunking import Span
 
-# Smaller batches stay where they are: they may be wanted again.
+# The pages of smaller batches stay in memory: they may be wanted again.
 LARGE_BYTES = 64 << 20
 SHARED_MODES = ("r", "r+", "w+")
+
+
+class Files:
+    """The memory-mapped columns of an upload; none if the upload is small."""
+
+    def __init__(self, batch: Batch, spans: Sequence[Span]) -> None:
+        self._columns: dict[int, list[tuple[np.ndarray, Any]]] = {}
+        if sum(span.size for span in spans) >= LARGE_BYTES:
+            self._columns = {id(span.part): file_columns(columns_of(batch, span.part)) for span in spans}
+
+    def __bool__(self) -> bool:
+        return any(self._columns.values())
+
+    def release(self, part: Part, start: int, stop: int) -> None:
+        """Release the pages of records [start, stop); whoever reads them again gets them from the file."""
+        for view, memory in self._columns.get(id(part), []):
+            low, high = np.lib.array_utils.byte_bounds(view[start:stop])
+            origin = np.frombuffer(memory, np.uint8).__array_interface__["data"][0]
+            first = -(-(low - origin) // mmap.PAGESIZE) * mmap.PAGESIZE
+            length = (high - origin) // mmap.PAGESIZE * mmap.PAGESIZE - first
+            if length > 0:
+                memory.madvise(mmap.MADV_DONTNEED, first, length)
 
 
 def file_columns(columns: Columns) -> list[tuple[np.ndarray, Any]]:
@@ -29,14 +55,3 @@ def file_columns(columns: Columns) -> list[tuple[np.ndarray, Any]]:
         if shared and isinstance(base, mmap.mmap) and view.ndim and view.shape[0] == columns.shape[0]:
             found.append((view, base))
     return found
-
-
-def forget(columns: list[tuple[np.ndarray, Any]], start: int, stop: int) -> None:
-    """Let the pages of records [start, stop) go; whoever reads them again gets them from the file."""
-    for view, memory in columns:
-        low, high = np.lib.array_utils.byte_bounds(view[start:stop])
-        origin = np.frombuffer(memory, np.uint8).__array_interface__["data"][0]
-        first = -(-(low - origin) // mmap.PAGESIZE) * mmap.PAGESIZE
-        length = (high - origin) // mmap.PAGESIZE * mmap.PAGESIZE - first
-        if length > 0:
-            memory.madvise(mmap.MADV_DONTNEED, first, length)

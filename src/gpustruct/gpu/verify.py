@@ -21,6 +21,7 @@ from ..types import Struct, layout_of
 from ..unpacking import unpack
 from . import devices
 from .bindings import SMALLER_TYPE
+from .commands import Dispatch, send
 from .questions import Place, Walk, shader, walked
 
 # 0x0400 to 0x7bff: normal as f16, and as the upper half of an f32.
@@ -167,7 +168,8 @@ def _ask(
     compute = {"module": device.create_shader_module(code=code), "entry_point": entry}
     pipeline = device.create_compute_pipeline(layout="auto", compute=compute)
     resources = [{"buffer": buffer, "offset": 0, "size": buffer.size} for buffer in buffers]
-    devices.run(device, pipeline, resources, (1, 1, 1))
+    # Both of the buffers that it writes are new.
+    send(device, buffers[1], [Dispatch(pipeline, resources, (1, 1, 1), 0, buffers[1].size)], function="verify")
     found = np.frombuffer(device.queue.read_buffer(buffers[1]), np.uint32)
     target = np.frombuffer(device.queue.read_buffer(buffers[2]), np.uint8)
     return int(found[-1]), found[:-1], target

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _views
-from ..views import changed_ranges, forget
+from ..views import changes
 from . import devices
 from .batching import batch_of_view
 from .bindings import count_written, wgpu_buffer
+from .commands import Data, send
 from .upload import Uploader
 
 
@@ -18,7 +19,8 @@ def write_buffer(target: Any, buffer: Any, batch: Any, offset: int = 0) -> None:
     `target` is the device or its queue, `buffer` a wgpu buffer or a RecordBuffer, whose `count` grows to the records written. The write takes its place in the queue's order, as wgpu's own
     ``queue.write_buffer`` does: behind what was submitted before, ahead of what is submitted later. For a
     batch the same as ``Uploader.of(device).write(buffer, batch, offset)``, errors included. Of a `view` only
-    the byte ranges go up that differ from what it last sent to this buffer; call
+    the byte ranges are sent that differ from what the buffer holds for certain: bytes that gpustruct itself wrote
+    over a view are sent again, and after a write into an encoder the whole view is, each time. Call
     ``gpustruct.views.forget(buffer)`` after writing there by other means than gpustruct.
 
     Raises SourceError if a value does not fit or `batch` is none; BindingError for what is no buffer of this
@@ -51,10 +53,10 @@ def write_buffer(target: Any, buffer: Any, batch: Any, offset: int = 0) -> None:
         # A batch's write keeps the other half of a last word, and does without padding after the last value.
         Uploader.of(device).write(records, batch_of_view(batch), offset)
         return
-    try:
-        for start, size in changed_ranges(batch, buffer, offset):
-            device.queue.write_buffer(buffer, offset + start, data[start : start + size])
-    except BaseException:
-        forget(buffer)
-        raise
+    known = changes.sent_to(buffer)
+    with known.lock:
+        copy, ranges = known.take(batch, offset)
+        changed = memoryview(copy)
+        send(device, buffer, [Data(changed[at : at + size], offset + at, size) for at, size in ranges])
+        known.remember(offset, copy)
     count_written(records, offset + data.nbytes)

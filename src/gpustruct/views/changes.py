@@ -1,20 +1,71 @@
-"""Which bytes of a view have changed since they were last taken for a buffer."""
+"""Which bytes of views a buffer was last sent, so that only what changed is sent again."""
 
 from __future__ import annotations
 
+import threading
 import weakref
 from typing import Any
 
 from .. import _views
 
-# Changed bytes closer than this go up together: a write of its own costs more than they do.
+# Changed bytes closer than this are sent together: a write of its own costs more than they do.
 GAP = 4096
 
-# What went up last, for each buffer: offset -> the bytes that lie there.
-_uploaded: weakref.WeakKeyDictionary[Any, dict[int, bytearray]] = weakref.WeakKeyDictionary()
-# Buffers that a command encoder writes when it is submitted. Nobody says when that is, so what they hold is never
-# known again.
-_recorded: weakref.WeakSet[Any] = weakref.WeakSet()
+
+class SentBytes:
+    """What one buffer holds for certain because a view sent it.
+
+    Every step is safe to interrupt: bytes are dropped before anything else is written, and are remembered only after
+    they were sent. Hold `lock` from the first until the last of these steps.
+    """
+
+    __slots__ = ("__weakref__", "_known", "_recorded", "lock")
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        # Offset -> the bytes that are there. No two overlap.
+        self._known: dict[int, bytearray] = {}
+        # Ranges that an encoder writes once it is submitted, which nobody tells us: never certain again.
+        self._recorded: list[tuple[int, int]] = []
+
+    @property
+    def has_recorded(self) -> bool:
+        """Whether an encoder may still write to the buffer."""
+        return bool(self._recorded)
+
+    def take(self, record: Any, offset: int) -> tuple[bytearray, list[tuple[int, int]]]:
+        """A copy of the view's bytes, and the (start, size) of those that differ from the bytes known at `offset`.
+
+        The bytes known there are dropped: call `remember` with the copy once the difference was sent.
+        """
+        now = memoryview(record)
+        before = self._known.pop(offset, None)
+        if before is None or len(before) != now.nbytes:
+            return bytearray(now), [(0, now.nbytes)] if now.nbytes else []
+        return before, _views.differences(now, before, GAP)
+
+    def remember(self, offset: int, data: bytearray) -> None:
+        """Bytes `data` are at `offset` now, unless an encoder may still write there."""
+        if not any(start < offset + len(data) and offset < stop for start, stop in self._recorded):
+            self._known[offset] = data
+
+    def overwritten(self, start: int, stop: int, *, recorded: bool = False) -> None:
+        """Bytes [start, stop) are about to be written, or (`recorded`) will be when an encoder is submitted."""
+        if recorded:
+            joined = [(low, high) for low, high in self._recorded if low <= stop and start <= high]
+            apart = [(low, high) for low, high in self._recorded if not (low <= stop and start <= high)]
+            self._recorded = [*apart, (min([start, *(low for low, _ in joined)]), max([stop, *(h for _, h in joined)]))]
+        if self._known:
+            self._known = {k: v for k, v in self._known.items() if stop <= k or k + len(v) <= start}
+
+
+_sent: weakref.WeakKeyDictionary[Any, SentBytes] = weakref.WeakKeyDictionary()
+
+
+def sent_to(target: Any) -> SentBytes:
+    """What is known of `target`, which is kept weakly."""
+    found = _sent.get(target)
+    return _sent.setdefault(target, SentBytes()) if found is None else found
 
 
 def changed_ranges(record: Any, target: Any, offset: int = 0) -> list[tuple[int, int]]:
@@ -36,28 +87,23 @@ def changed_ranges(record: Any, target: Any, offset: int = 0) -> list[tuple[int,
     >>> changed_ranges(light, buffer)
     [(12, 4)]
     """
-    now = memoryview(record)
-    if target in _recorded:
-        return [(0, now.nbytes)] if now.nbytes else []
-    known = _uploaded.setdefault(target, {})
-    before = known.get(offset)
-    for start in [k for k, held in known.items() if k < offset + now.nbytes and offset < k + len(held)]:
-        if start != offset:
-            del known[start]
-    if before is not None and len(before) == now.nbytes:
-        return _views.differences(now, before, GAP)
-    known[offset] = bytearray(now)
-    return [(0, now.nbytes)] if now.nbytes else []
+    sent = sent_to(target)
+    with sent.lock:
+        data, ranges = sent.take(record, offset)
+        for start, size in ranges:
+            sent.overwritten(offset + start, offset + start + size)
+        sent.remember(offset, data)
+    return ranges
 
 
 def forget(target: Any, *, recorded: bool = False) -> None:
     """Everything counts as changed for `target` again; if `recorded` into a command encoder, from now on always.
 
-    gpustruct calls it before each write of its own; call it after writing there by other means.
+    Call it after writing there by other means than gpustruct, whose own writes count already.
 
     >>> from gpustruct.views import forget
     >>> forget(type("Buffer", (), {})())
     """
-    if recorded:
-        _recorded.add(target)
-    _uploaded.pop(target, None)
+    sent = sent_to(target)
+    with sent.lock:
+        sent.overwritten(0, 1 << 62, recorded=recorded)

@@ -1,0 +1,131 @@
+"""wgpu-py's private names, its error texts, and how its answers can get lost: no other module knows these."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+from typing import Any
+
+import wgpu
+
+from ..errors import BindingError
+
+# Seconds until a wait looks for the first time at whether the device is alive; each look comes after twice as long.
+FIRST_LOOK, LAST_LOOK = 0.25, 16.0
+# Seconds after which a device that has answered nothing at all is given up.
+LONGEST_WAIT = 600.0
+
+
+def owner_of(thing: Any) -> Any:
+    """The device that a wgpu object belongs to."""
+    # wgpu-py keeps it in an attribute that it does not document, on every object alike.
+    return getattr(thing, "_device", None)
+
+
+def lost(device: Any) -> bool:
+    """Whether the device was destroyed: it never answers again."""
+    return getattr(device, "_poller", device) is None
+
+
+def refused(error: Exception, function: str) -> BindingError:
+    """What wgpu says when a device or a buffer is gone, in our words."""
+    current = " ".join(str(error).split())
+    return BindingError.of("device-lost", function=function, current=current)  # type: ignore[return-value]
+
+
+def check_alive(device: Any, buffer: Any, function: str) -> None:
+    """BindingError if the buffer was destroyed or the device is lost.
+
+    A submit that uses either ends the process: wgpu-native takes errors of a submit for fatal. wgpu says
+    what is the matter when it refuses a write, and a write of one byte it refuses always, without effect
+    (WebGPU §19.1: the size must be a multiple of 4).
+    """
+    try:
+        device.queue.write_buffer(buffer, 0, b"\0")
+    except wgpu.GPUError as error:
+        if "destroyed" in str(error) or "lost" in str(error):
+            raise refused(error, function) from None
+
+
+def mapped_memory(buffer: Any, size: int) -> memoryview | None:
+    """The first `size` bytes of a buffer mapped for writing; None where wgpu-py does not hand them out."""
+    mapped_range = getattr(buffer, "_experimental_get_mapped_range", None)
+    return None if mapped_range is None else mapped_range(0, size)
+
+
+class Mapping:
+    """A buffer that is being mapped: for `mode` "READ" or "WRITE".
+
+    wgpu-py answers through a callback. A Ctrl-C inside that callback is printed and swallowed, and the answer
+    never comes; the buffer is mapped all the same. `wait` notices, and maps it once more.
+    """
+
+    def __init__(self, buffer: Any, mode: str) -> None:
+        self._buffer, self._mode = buffer, mode
+        self._promise = self._request()
+
+    def _request(self) -> Any:
+        if self._mode == "READ":
+            try:
+                # Without the empty submit that wgpu-py adds otherwise.
+                return self._buffer.map_async("READ_NOSYNC")
+            except (ValueError, KeyError, TypeError):
+                pass
+        return self._buffer.map_async(self._mode)
+
+    @property
+    def arrived(self) -> bool:
+        """Whether the answer has come, so that `wait` returns at once."""
+        return self._promise._thread_event.is_set()
+
+    def wait(self, function: str) -> None:
+        """Wait for the answer; BindingError if the device is lost, refuses, or answers nothing for ten minutes.
+
+        It can be called again: after an interrupt, and after it has returned.
+        """
+        device = owner_of(self._buffer)
+        try:
+            while not _answered(device, self._promise, function):
+                self._map_again()
+            self._promise.sync_wait()
+        except RuntimeError as error:
+            # wgpu-py's word for a mapping that was refused.
+            raise refused(error, function) from None
+        except wgpu.GPUError as error:
+            raise refused(error, function) from None
+        if lost(device):
+            # What was mapped went with the device.
+            raise BindingError.of("device-lost", function=function, current="destroyed")
+
+    def _map_again(self) -> None:
+        """The answer got lost: take the buffer for mapped, as it is, and ask again."""
+        promise = self._promise
+        promise._wgpu_set_input(1)
+        promise.sync_wait()
+        self._buffer.unmap()
+        self._promise = self._request()
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        return self._promise.__await__()
+
+
+def _answered(device: Any, promise: Any, function: str) -> bool:
+    """Wait for a promise; False where its answer got lost: the device has answered what was asked later.
+
+    Answers come in order, so a slow device is no reason to give up: it is slow with the later questions too.
+    """
+    began, pause, seen = time.monotonic(), FIRST_LOOK, False
+    later: list[Any] = []
+    while not promise._thread_event.wait(pause):
+        if lost(device):
+            raise BindingError.of("device-lost", function=function, current="destroyed")
+        if time.monotonic() - began > LONGEST_WAIT:
+            raise BindingError.of("device-silent", function=function, seconds=round(LONGEST_WAIT))
+        if seen:
+            return promise._thread_event.is_set()
+        # Seen answered, one more pause: another thread may be about to deliver the promise's own answer.
+        seen = any(question._thread_event.is_set() for question in later)
+        if not seen:
+            later.append(device.queue.on_submitted_work_done_async())
+        pause = min(LAST_LOOK, 2 * pause)
+    return True
