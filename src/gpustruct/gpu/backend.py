@@ -7,13 +7,16 @@ from collections.abc import Generator
 from typing import Any
 
 import wgpu
+from wgpu._async import async_sleep
 
 from ..errors import BindingError
 
 # Seconds until a wait looks for the first time at whether the device is alive; each look comes after twice as long.
-FIRST_LOOK, LAST_LOOK = 0.25, 16.0
+FIRST_LOOK, LAST_LOOK = 0.03, 16.0
 # Seconds after which a device that has answered nothing at all is given up.
 LONGEST_WAIT = 600.0
+# Seconds that a coroutine sleeps before it looks again; the first time none.
+LONGEST_NAP = 0.002
 
 
 def owner_of(thing: Any) -> Any:
@@ -105,8 +108,32 @@ class Mapping:
         self._buffer.unmap()
         self._promise = self._request()
 
-    def __await__(self) -> Generator[Any, Any, Any]:
-        return self._promise.__await__()
+    def __await__(self) -> Generator[Any, Any, None]:
+        """`wait` for coroutines of any event loop that wgpu-py knows; it ends where `wait` would."""
+        # Not wgpu-py's own: it would never end where the answer got lost.
+        began, nap, seen = time.monotonic(), 0.0, False
+        later: Any = None
+        while not self.arrived and not seen and time.monotonic() - began < LONGEST_WAIT:
+            if lost(owner_of(self._buffer)):
+                break
+            if nap >= LONGEST_NAP:
+                # Answers come in order: once a later question has its answer, so has this one, or never will.
+                if later is None:
+                    later = _question(owner_of(self._buffer))
+                seen = later._thread_event.is_set()
+            yield from async_sleep(nap).__await__()
+            nap = min(LONGEST_NAP, nap + 0.0001)
+
+
+def _question(device: Any) -> Any:
+    """A promise that is kept once the device has done everything submitted so far."""
+    # wgpu-py's own, on_submitted_work_done_async, raises a TypeError in wgpu-py 0.32. A buffer that no submit uses
+    # would be mapped at once.
+    buffer = device.create_buffer(size=8, usage=wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.COPY_DST)
+    encoder = device.create_command_encoder()
+    encoder.clear_buffer(buffer)
+    device.queue.submit([encoder.finish()])
+    return buffer.map_async("READ")
 
 
 def _answered(device: Any, promise: Any, function: str) -> bool:
@@ -126,6 +153,6 @@ def _answered(device: Any, promise: Any, function: str) -> bool:
         # Seen answered, one more pause: another thread may be about to deliver the promise's own answer.
         seen = any(question._thread_event.is_set() for question in later)
         if not seen:
-            later.append(device.queue.on_submitted_work_done_async())
+            later.append(_question(device))
         pause = min(LAST_LOOK, 2 * pause)
     return True

@@ -129,7 +129,7 @@ class PendingRead(Generic[Record]):
         self, reader: Reader, in_flight: list[tuple[ChunkPlan, ReadbackChunk]], out: Any, workers: int
     ) -> None:
         self._reader, self._in_flight, self._out, self._workers = reader, in_flight, out, workers
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     @property
     def done(self) -> bool:

@@ -86,7 +86,6 @@ class Uploader:
         self._pool = StagingPool(self._device, round_up(LINE, size), count)
         self._threads = None if threads is None else devices.whole("threads", threads, 1, 1024, 1, "Uploader")
         self.turn = threading.RLock()
-        self._uploading = threading.Lock()
         self._small_bytes = devices.whole("small_bytes", small_bytes, 0, 1 << 30, SMALL_BYTES, "Uploader")
         self._small = np.empty(self._small_bytes + 2 * SMALL_COPIES * LINE, np.uint8)
         self._lent: list[Chunk] = []
@@ -179,14 +178,10 @@ class Uploader:
                 if encoder is not None:
                     self._record(buffer, batch, spans, encoder)
                     count.add(count.records)
-                elif self._uploading.locked():
-                    # This thread has the turn, so it uploads already: its `progress` was called and uploads too.
-                    pool = StagingPool(self._device, self._pool.chunk_size, self._pool.count)
-                    self._upload(buffer, batch, spans, pool, np.empty(len(self._small), np.uint8), count)
                 else:
-                    with self._uploading:
-                        self._pool.reclaim()
-                        self._upload(buffer, batch, spans, self._pool, self._small, count)
+                    # What an interrupted upload left in use. One under way, whose `progress` uploads too, keeps its own.
+                    self._pool.reclaim()
+                    self._upload(buffer, batch, spans, self._pool, self._small, count)
             except wgpu.GPUError as error:
                 raise refused(error, "write") from None
 
