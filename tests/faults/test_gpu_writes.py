@@ -13,7 +13,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from gpustruct import Struct, f32, view
+from gpustruct import Struct, array, f32, view
 from gpustruct.gpu import RecordBuffer, Uploader, write_buffer
 
 ROOM = 200
@@ -22,6 +22,14 @@ ROOM = 200
 class Pair(Struct):
     t: f32
     u: f32
+
+
+class System(Struct):
+    """A header as large as a record, so that everything is a row of 8 bytes."""
+
+    gravity: f32
+    wind: f32
+    pairs: array[Pair]
 
 
 def filled(n: int, value: float = 9) -> Any:
@@ -93,15 +101,15 @@ def test_F0_only_what_changed_is_sent_where_nothing_else_was_written(device: Any
 
 
 class EveryWayOfWriting(RuleBasedStateMachine):
-    """Any sequence of writes, views among them, beside a plain array of the same bytes."""
+    """Any sequence of writes, views among them, beside a plain array of the same bytes: the header is row 0."""
 
     room = 12
 
     @initialize()
     def make(self) -> None:
         self.device = device_or_skip()
-        self.buffer = RecordBuffer(self.device, Pair, self.room)
-        self.model = np.zeros((self.room, 2), np.float32)
+        self.buffer = RecordBuffer(self.device, System, self.room)
+        self.model = np.zeros((1 + self.room, 2), np.float32)
         self.views = {at: view(Pair) for at in (0, 1, 5)}
         self.others = [Uploader.of(self.device), Uploader(self.device, small_bytes=0)]
         self.encoder: Any = None
@@ -120,14 +128,27 @@ class EveryWayOfWriting(RuleBasedStateMachine):
     def write(self, n: int, data: Any) -> None:
         at, values = data.draw(st.integers(0, self.room - n)), self.values(n)
         self.buffer.write(self.batch(values), start=at)
-        self.model[at : at + n] = values
+        self.model[1 + at : 1 + at + n] = values
+
+    @rule()
+    def write_header(self) -> None:
+        (values,) = self.values(1)
+        self.buffer.write_header({"gravity": values[0], "wind": values[1]})
+        self.model[0] = values
+
+    @rule(n=st.integers(0, 6))
+    def write_whole(self, n: int) -> None:
+        values = self.values(1 + n)
+        header = {"gravity": values[0, 0], "wind": values[0, 1]}
+        self.buffer.write(System(**header, pairs=self.batch(values[1:])))
+        self.model[: 1 + n] = values
 
     @rule(n=st.integers(1, 3))
     def append(self, n: int) -> None:
         values, at = self.values(n), self.buffer.count
         if at + n <= self.room:
             self.buffer.append(self.batch(values))
-            self.model[at : at + n] = values
+            self.model[1 + at : 1 + at + n] = values
 
     @rule(picked=st.sets(st.integers(0, 11), min_size=1), shader=st.booleans(), mask=st.booleans())
     def scatter(self, picked: set[int], shader: bool, mask: bool) -> None:
@@ -135,7 +156,7 @@ class EveryWayOfWriting(RuleBasedStateMachine):
         values = self.values(len(where))
         self.buffer._device_side = shader
         self.buffer.write(self.batch(values), where=np.isin(np.arange(self.room), where) if mask else where)
-        self.model[where] = values
+        self.model[1 + where] = values
 
     @rule(at=st.sampled_from([0, 1, 5]), changes=st.booleans())
     def send_view(self, at: int, changes: bool) -> None:
@@ -160,13 +181,13 @@ class EveryWayOfWriting(RuleBasedStateMachine):
     @rule(room=st.integers(12, 20))
     @precondition(lambda self: self.encoder is None)
     def resize(self, room: int) -> None:
-        kept = min(self.buffer.count, room)
+        kept = 1 + min(self.buffer.count, room)
         before, self.room = self.model, room
         self.buffer.resize(room)
         # What lies after the records in use is not promised to be copied: both sides write it again.
-        self.model = np.zeros((room, 2), np.float32)
+        self.model = np.zeros((1 + room, 2), np.float32)
         self.model[:kept] = before[:kept]
-        rest = self.values(room - kept) if room > kept else None
+        rest = self.values(1 + room - kept) if 1 + room > kept else None
         if rest is not None:
             self.others[0].write(self.buffer.buffer, self.batch(rest), 8 * kept)
             self.model[kept:] = rest
@@ -200,7 +221,7 @@ class EveryWayOfWriting(RuleBasedStateMachine):
     def the_bytes_are_the_models(self) -> None:
         if hasattr(self, "model"):
             found = np.frombuffer(self.device.queue.read_buffer(self.buffer.buffer), np.float32)
-            assert found[: 2 * self.room].tolist() == self.model.ravel().tolist()
+            assert found[: 2 + 2 * self.room].tolist() == self.model.ravel().tolist()
 
 
 TestEveryWayOfWriting = EveryWayOfWriting.TestCase

@@ -24,7 +24,7 @@ WRITING = {
 ALLOWED = {
     "gpu/commands.py": {"send", "_record"},
     # It asks whether a buffer is alive, by a write that wgpu always refuses.
-    "gpu/backend.py": {"check_alive"},
+    "gpu/backend.py": {"check_alive", "_question"},
     # It runs a shader of its own as a user would.
     "cli/demo.py": {"_simulate"},
 }

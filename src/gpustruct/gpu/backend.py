@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Generator
 from typing import Any
@@ -17,6 +18,8 @@ FIRST_LOOK, LAST_LOOK = 0.03, 16.0
 LONGEST_WAIT = 600.0
 # Seconds that a coroutine sleeps before it looks again; the first time none.
 LONGEST_NAP = 0.002
+# Seconds after which nobody holds the lock of an Event any more.
+HELD_TOO_LONG = 0.3
 
 
 def owner_of(thing: Any) -> Any:
@@ -71,10 +74,10 @@ class Mapping:
         if self._mode == "READ":
             try:
                 # Without the empty submit that wgpu-py adds otherwise.
-                return self._buffer.map_async("READ_NOSYNC")
+                return _map(self._buffer, "READ_NOSYNC")
             except (ValueError, KeyError, TypeError):
                 pass
-        return self._buffer.map_async(self._mode)
+        return _map(self._buffer, self._mode)
 
     @property
     def arrived(self) -> bool:
@@ -125,6 +128,54 @@ class Mapping:
             nap = min(LONGEST_NAP, nap + 0.0001)
 
 
+def _map(buffer: Any, mode: str) -> Any:
+    wakes = getattr(getattr(owner_of(buffer), "_poller", None), "_event", None)
+    _free(wakes)
+    try:
+        return buffer.map_async(mode)
+    except BaseException:
+        _free(wakes)
+        raise
+
+
+def _wait(event: Any, seconds: float) -> bool:
+    if event.is_set():
+        return True
+    _free(event)
+    try:
+        return bool(event.wait(seconds))
+    except BaseException as error:
+        _free(event)
+        if isinstance(error, RuntimeError) and error.__context__ is not None:
+            # The interrupt came before the Event had its lock back, which it then failed to release.
+            raise error.__context__ from None
+        raise
+
+
+def _free(event: Any) -> None:
+    """Release the lock of a threading.Event if an interrupt left it held; its users would wait for ever.
+
+    Python may raise KeyboardInterrupt after `with` has taken a lock and before its block begins. An Event holds its
+    lock for microseconds.
+    """
+    lock = getattr(getattr(event, "_cond", None), "_lock", None)
+    interrupt: BaseException | None = None
+    looks = round(HELD_TOO_LONG * 1000)
+    while lock is not None and lock.locked():
+        try:
+            # Looked at, not taken: an interrupt here would leave it held once more.
+            time.sleep(0.001)
+        except BaseException as error:
+            interrupt = error
+        looks -= 1
+        if looks < 0:
+            with contextlib.suppress(RuntimeError):
+                lock.release()
+            break
+    if interrupt is not None:
+        raise interrupt
+
+
 def _question(device: Any) -> Any:
     """A promise that is kept once the device has done everything submitted so far."""
     # wgpu-py's own, on_submitted_work_done_async, raises a TypeError in wgpu-py 0.32. A buffer that no submit uses
@@ -133,7 +184,7 @@ def _question(device: Any) -> Any:
     encoder = device.create_command_encoder()
     encoder.clear_buffer(buffer)
     device.queue.submit([encoder.finish()])
-    return buffer.map_async("READ")
+    return _map(buffer, "READ")
 
 
 def _answered(device: Any, promise: Any, function: str) -> bool:
@@ -143,7 +194,7 @@ def _answered(device: Any, promise: Any, function: str) -> bool:
     """
     began, pause, seen = time.monotonic(), FIRST_LOOK, False
     later: list[Any] = []
-    while not promise._thread_event.wait(pause):
+    while not _wait(promise._thread_event, pause):
         if lost(device):
             raise BindingError.of("device-lost", function=function, current="destroyed")
         if time.monotonic() - began > LONGEST_WAIT:
