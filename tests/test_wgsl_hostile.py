@@ -90,6 +90,12 @@ SKIPPED = {
     "open values": "{$" * (MEGABYTE // 2), "open functions": "fn a(){\n" * (MEGABYTE // 8), "names": "fn\n" * (MEGABYTE // 3),
     "semicolons": "x;" * (MEGABYTE // 4), "braces": "}" * MEGABYTE, "attributes": "@\n" * (MEGABYTE // 2),
     "attributes in braces": "{\n" + "@a\n" * (MEGABYTE // 3), "long value": "{{" + "a" * MEGABYTE + "}}",
+    "attribute lines": "@id\n" * (MEGABYTE // 4), "open attributes": "@id(a\n" * (MEGABYTE // 6), "open constants": "struct A {\n" + "const x {\n" * (MEGABYTE // 10),
+    "conditions": "@if(a)\n" * 9000, "blocks": "@if(A) {" * 9000, "open conditions": "@if(" * 9000, "conditions in brackets": "(" * MEGABYTE + "\nfn f" * 9000 + "@if(a)",
+    "directives": "#if X\n#elif Y\n" * 4500, "imports": "#import a::{\n" * 9000, "imports that end": "#import a::{\nb}\n" * 9000,
+    "expression": "#if " + "(" * MEGABYTE, "signs": "#if " + "!" * 900 + "a", "minus signs": "#if " + "-" * 900 + "1",
+    "placeholders": "@workgroup_size(" + "{{a}}" * 9000, "loops": "{% for x in y %}" * 9000, "starts in comments": "/*" + "fn f() {}\n" * 9000,
+    "starts that are not taken": "#if 0\n" + "struct A {\n" * 9000 + "#endif\n" * 9000,
 }  # fmt: skip
 
 
@@ -111,6 +117,7 @@ def test_large(name: str) -> None:
 @pytest.mark.parametrize("name", SKIPPED)
 def test_large_templates(name: str) -> None:
     outcome(SKIPPED[name], skip=True)
+    outcome(SKIPPED[name], skip=True, defines={"X": 1, "A": True})
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ from .constructors import Constructors
 from .kinds import BOOL, Type
 from .operators import Fault
 from .syntax import Call, Chain, Group, Literal, Name, Postfix, Step, Token, Unary
-from .values import Scope, Value, each, from_parts, names_of
+from .tokens import PLACEHOLDER
+from .values import Scope, Unknown, Value, each, from_parts, names_of
 
 
 class Evaluator(Constructors):
@@ -59,6 +60,8 @@ class Evaluator(Constructors):
         return Value(kinds.PLAIN[found[0]], found[1])
 
     def _name(self, node: Name) -> Value:
+        if node.text == PLACEHOLDER:
+            raise Unknown("a template fills it in")
         kind = self.scope.kind_of(node.text)
         if kind in ("const", "override") and node.arguments is None:
             return self.scope.value_of(node.text, node.offset)

@@ -14,6 +14,7 @@ def parse(
     skip: bool = False,
     overrides: Mapping[str | int, int | float | bool] | None = None,
     standard_layout: bool = False,
+    defines: Mapping[str, int | float | bool | str | None] | None = None,
 ) -> Module:
     """What the shader `text` declares; its structs are gpustruct classes that pack like handwritten ones.
 
@@ -22,7 +23,11 @@ def parse(
     language feature ``uniform_buffer_standard_layout``; ``requires`` in the text means the same.
 
     `skip=True` takes the declarations that stand on their own and lists the others in
-    ``Module.skipped``, with the reason: for templates, for text that a preprocessor completes.
+    ``Module.skipped``, with the reason: for templates, for text that a preprocessor completes. Reading goes
+    on at the next line that starts a declaration. `defines` gives the names that ``#ifdef``, ``#if``, WESL's
+    ``@if`` and Jinja's ``{% if %}`` ask for, so that the branch that is meant is read; it also fills in
+    ``{{ name }}``, ``${name}`` and ``#{name}``. A name that is not in it, or that is False or None, is not
+    defined. Without `defines`, what stands under a condition is listed and not taken.
 
     Raises WgslError, with line and column, for text that breaks a rule. Warns with BackendWarning where
     naga or Tint differ from the specification. WGSL §3 to §14.
@@ -42,7 +47,9 @@ def parse(
         raise WgslError.of("text-type", type=type(text).__name__)
     from . import reading  # loads lark
 
-    found, differences = reading.read(text, skip=skip, overrides=overrides or {}, standard_layout=standard_layout)
+    found, differences = reading.read(
+        text, skip=skip, overrides=overrides or {}, standard_layout=standard_layout, defines=defines
+    )
     reading.warn(differences, stacklevel=2)
     if isinstance(found, WgslError):
         raise found

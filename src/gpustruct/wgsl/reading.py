@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-import re
 import warnings
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..errors import BackendWarning, WgslError
 from . import backends, variables
+from .conditions import Defines
 from .declarations import Resolver
 from .module import EntryPoint, Module, Skipped, Variable
-from .source import Source, short
+from .recovery import Starts, starts_in
+from .source import BYTE_ORDER_MARK, Source, short
 from .syntax import Declaration, tree
-from .templates import Templates
-from .tokens import Piece, next_start, piece_from
+from .templates import Templates, filled, first_mark
+from .tokens import PLACEHOLDER, Piece, next_start, piece_from
 from .values import Value
 
-# Where reading goes on behind a declaration whose braces do not balance.
-_RESUME = re.compile(r"(?m)^(?:@[^\n{}]{0,200}\n){0,8}(?:fn\b|struct\b|alias\b|override\b|var<)")
 MOST_DECLARATIONS = 10_000
 MOST_SKIPPED = 10_000
 _DIRECTIVES = ("enable", "requires", "diagnostic")
 
 
-def read(text: str, *, skip: bool, overrides: Mapping[Any, Any], standard_layout: bool) -> tuple[Module | WgslError, list[BackendWarning]]:  # fmt: skip
+def read(
+    text: str, *, skip: bool, overrides: Mapping[Any, Any], standard_layout: bool, defines: Mapping[str, Any] | None
+) -> tuple[Module | WgslError, list[BackendWarning]]:
     """The Module of `text`, or the error that it ends in; and what to warn about, either way."""
-    reader = _Reader(text, skip, overrides, standard_layout)
+    reader = _Reader(text, skip, overrides, standard_layout, defines)
     try:
         return reader.module(), reader.resolver.warnings
     except WgslError as error:
@@ -35,8 +35,17 @@ def read(text: str, *, skip: bool, overrides: Mapping[Any, Any], standard_layout
 
 
 class _Reader:
-    def __init__(self, text: str, skip: bool, overrides: Mapping[Any, Any], standard_layout: bool) -> None:
-        self.source = Source(text)
+    def __init__(
+        self,
+        text: str,
+        skip: bool,
+        overrides: Mapping[Any, Any],
+        standard_layout: bool,
+        defines: Mapping[str, Any] | None,
+    ) -> None:
+        self.defines = Defines(defines)
+        self.is_template = skip or defines is not None
+        self.source = Source(filled(text, self.defines) if defines else text)
         self.skip = skip
         self.standard_layout = standard_layout
         self.enabled: list[str] = []
@@ -74,30 +83,25 @@ class _Reader:
 
     def _declarations(self) -> Iterator[Declaration]:
         source = self.source
-        templates = Templates(source, MOST_DECLARATIONS if self.skip else 1)
-        if templates.marks and not self.skip:
-            mark = templates.marks[0]
-            raise source.error("preprocessor", mark.start, mark=f"`{short(mark.text, 60)}`")
-        if templates.marks:
-            source.text = templates.blanked(source.text)
-            self.skipped += (
-                Skipped(source.line_at(mark.start), mark.text, "it is no WGSL")
-                for mark in templates.marks
-                if not mark.is_value
-            )
-        bounds = [found.start() for found in _RESUME.finditer(source.text)] if self.skip else []
+        templates = self._templates()
+        starts = Starts(source.text) if self.skip else None
         offset, late, count = next_start(source, 0), False, 0
         while offset < len(source.text):
             count += 1
             if count > MOST_DECLARATIONS:
                 raise source.error("declarations", offset, most=MOST_DECLARATIONS)
-            try:
-                piece = piece_from(source, offset, bounds)
-            except WgslError as error:
-                self._skip(error, source.shown[offset : offset + 60].split("\n")[0])
-                following = bisect_right(bounds, offset)
-                offset = bounds[following] if following < len(bounds) else len(source.text)
-                continue
+            head = offset
+            if starts is None:
+                piece = piece_from(source, offset)
+            else:
+                cut = starts.cut(offset)
+                piece, head = cut.piece, cut.head
+                if not cut.keyword or not cut.is_closed:
+                    self._skip_starts(starts.within(cut), "it stands inside something that is skipped")
+                if not cut.keyword or (not cut.is_closed and cut.keyword != "fn"):
+                    self._skip(self._unreadable(piece, cut.keyword), self._first_line(offset, head))
+                    offset = next_start(source, piece.end)
+                    continue
             try:
                 declaration = self._whole(piece, templates)
                 if declaration.kind in _DIRECTIVES:
@@ -108,18 +112,62 @@ class _Reader:
                         self.resolver.declare(declaration)
                     yield declaration
             except WgslError as error:
-                self._skip(error, source.shown[offset : offset + 60].split("\n")[0])
+                self._skip(error, self._first_line(offset, head))
             offset = next_start(source, piece.end)
 
-    def _whole(self, piece: Piece, templates: Templates) -> Declaration:
+    def _templates(self) -> Templates | None:
+        """Make the source what is to be read; list what is not."""
+        source = self.source
+        if not self.is_template:
+            if source.text.startswith(BYTE_ORDER_MARK):
+                raise source.error("byte-order-mark", 0)
+            if mark := first_mark(source):
+                raise source.error("preprocessor", mark.start, mark=f"`{short(mark.text, 60)}`")
+            return None
+        templates = Templates(source, self.defines)
+        source.text = templates.text
+        if source.text.startswith(BYTE_ORDER_MARK):
+            source.text = " " + source.text[1:]
+            self._list(0, "a byte order mark", "it is no WGSL")
+        for mark in templates.marks:
+            if not mark.is_value:
+                reason = "it is no WGSL" if mark.end > mark.start else "a block comment must end"
+                self._list(mark.start, mark.text, reason)
+        for start, end, reason in templates.dropped:
+            self._skip_starts(starts_in(source.shown, start, end), reason)
+        return templates
+
+    def _skip_starts(self, starts: Iterator[int], reason: str) -> None:
+        for start in starts:
+            self._list(start, self._first_line(start, start), reason)
+
+    def _first_line(self, start: int, head: int) -> str:
+        """The text from `start` to the end of the line on which its keyword stands."""
+        shown = self.source.shown
+        head = min(head, start + 500)
+        end = shown.find("\n", head, head + 100)
+        return short(" ".join(shown[start : end if end >= 0 else head + 100].split()), 100)
+
+    def _unreadable(self, piece: Piece, keyword: str) -> WgslError:
+        source = self.source
+        if keyword:
+            return source.error("brace-open", piece.brace)
+        if source.text[piece.start] == PLACEHOLDER:
+            return source.error("placeholder", piece.start)
+        found = short(source.shown[piece.start : piece.end].split("\n", 1)[0], 40)
+        return source.error("no-declaration", piece.start, found=found)
+
+    def _whole(self, piece: Piece, templates: Templates | None) -> Declaration:
         try:
             declaration = tree(self.source, piece)
         except WgslError as error:
             if error.rule == "operators-mixed":
                 self.resolver.warn(BackendWarning.of("naga-operators", where=f"line {error.line}"))
-            if reason := templates.reason(piece.start, piece.end):
+            if templates and (reason := templates.reason(piece.start, piece.end)):
                 raise self.source.error("not-whole", piece.start, reason=reason) from None
             raise
+        if templates is None:
+            return declaration
         # What a template does inside a function's body changes no declaration.
         reason = templates.reason(piece.start, piece.brace if declaration.kind == "fn" else piece.end)
         if reason:
@@ -129,10 +177,16 @@ class _Reader:
     def _skip(self, error: WgslError, what: str) -> None:
         if not self.skip:
             raise error
-        reason = str(error).split("\n")[0]
-        self.skipped.append(Skipped(error.line, short(what.strip(), 60), reason))
+        self.skipped.append(Skipped(error.line, short(what.strip(), 100), str(error).split("\n")[0]))
+        self._check_skipped()
+
+    def _list(self, offset: int, text: str, reason: str) -> None:
+        self.skipped.append(Skipped(self.source.line_at(offset), text, reason))
+        self._check_skipped()
+
+    def _check_skipped(self) -> None:
         if len(self.skipped) > MOST_SKIPPED:
-            raise self.source.error("skipped", 0, most=MOST_SKIPPED) from error
+            raise self.source.error("skipped", 0, most=MOST_SKIPPED)
 
     def _directive(self, declaration: Declaration, late: bool) -> None:
         source, keyword = self.source, declaration.kind

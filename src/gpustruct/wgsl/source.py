@@ -11,6 +11,7 @@ from ..errors import WgslError
 # WGSL §3.1 (line breaks): CR LF is one break.
 LINE_BREAK = "\n\v\f\r\x85\u2028\u2029"
 BLANK = " \t\u200e\u200f" + LINE_BREAK
+BYTE_ORDER_MARK = "\ufeff"
 _LINE = re.compile(f"\r\n|[{LINE_BREAK}]")
 _WINDOW = 100
 # Bodies of functions not counted: some ten thousand lines of declarations, read within a second.

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import lark
 from lark.lexer import Lexer, LexerState
 
-from .source import Source
-from .tokens import TOKEN_WORDS, Piece, Token, tokens
+from . import expected
+from .source import Source, short
+from .tokens import Piece, Token, tokens
 
 
 class Name(NamedTuple):
@@ -270,11 +271,16 @@ def tree(source: Source, piece: Piece) -> Declaration:
     try:
         return _grammar().parse(found)  # type: ignore[arg-type, return-value]
     except lark.UnexpectedToken as error:
-        expected = sorted({TOKEN_WORDS[kind] for kind in error.expected if kind in TOKEN_WORDS})
-        wanted = " or ".join(expected) if len(expected) < 5 else "another token"
         token: Any = error.token
+        wanted = expected.words_for(error.accepts or error.expected)
         if token.type == "$END":
             raise source.error("syntax-end", max(piece.start, piece.end - 1), expected=wanted) from None
-        raise source.error("syntax", token.offset, expected=wanted, found=token.text) from None
+        if expected.has_byte_order_mark(token):
+            raise source.error("byte-order-mark", token.offset) from None
+        if expected.is_import(source, piece, token):
+            mark = source.shown[piece.start : piece.end].split("\n")[0]
+            raise source.error("preprocessor", piece.start, mark=f"`{short(mark, 60)}`") from None
+        way_out = expected.way_out(source, piece, token)
+        raise source.error("syntax", token.offset, expected=wanted, found=token.text, way_out=way_out) from None
     except _Mixed as error:
         raise source.error("operators-mixed", error.sign.offset, sign=error.sign.text) from None

@@ -6,8 +6,7 @@ WGSL §3.2 (blankspace), §3.3 (comments), §3.5 (literals), §3.9 (template lis
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from .source import BLANK, LINE_BREAK, MOST_TOKENS, Source
@@ -26,6 +25,7 @@ _TOKEN = re.compile(
 )
 _COMMENT_MARK = re.compile(r"/\*|\*/")
 _BETWEEN = re.compile(f"(?:[{BLANK};]+|{_LINE_COMMENT})*")
+_PLACEHOLDER = re.compile(rf"[\w{PLACEHOLDER}]+")
 _STOP = re.compile(rf"[{{}};]|{_LINE_COMMENT}|/\*")
 
 KEYWORDS = {
@@ -72,14 +72,22 @@ class Piece(NamedTuple):
     brace: int
 
 
-def end_of_comment(source: Source, start: int) -> int:
-    """Where the block comment that begins at `start` ends; comments nest (§3.3)."""
+def comment_end(text: str, start: int) -> int:
+    """Where the block comment that begins at `start` ends, -1 if it does not; comments nest (§3.3)."""
     depth = 0
-    for mark in _COMMENT_MARK.finditer(source.text, start):
+    for mark in _COMMENT_MARK.finditer(text, start):
         depth += 1 if mark[0] == "/*" else -1
         if depth == 0:
             return mark.end()
-    raise source.error("comment-open", start)
+    return -1
+
+
+def end_of_comment(source: Source, start: int) -> int:
+    """Where the block comment that begins at `start` ends. Raises WgslError if it does not."""
+    end = comment_end(source.text, start)
+    if end < 0:
+        raise source.error("comment-open", start)
+    return end
 
 
 def next_start(source: Source, offset: int) -> int:
@@ -92,14 +100,10 @@ def next_start(source: Source, offset: int) -> int:
         offset = end_of_comment(source, offset)
 
 
-def piece_from(source: Source, start: int, bounds: Sequence[int] = ()) -> Piece:
-    """The declaration that begins at `start`: up to its semicolon or its closing brace.
-
-    `bounds` are offsets, in order, that no braces may reach across: there the declaration ends, closed or not.
-    """
+def piece_from(source: Source, start: int) -> Piece:
+    """The declaration that begins at `start`: up to its semicolon or its closing brace."""
     text, offset, depth, brace = source.text, start, 0, -1
-    end = len(text)
-    while found := _STOP.search(text, offset, end):
+    while found := _STOP.search(text, offset):
         offset = found.end()
         sign = found[0]
         if sign == "/*":
@@ -107,18 +111,15 @@ def piece_from(source: Source, start: int, bounds: Sequence[int] = ()) -> Piece:
         elif sign == ";" and depth == 0:
             return Piece(start, offset, brace)
         elif sign == "{":
-            if brace < 0:
-                brace = found.start()
-                bound = bisect_right(bounds, brace)
-                end = bounds[bound] if bound < len(bounds) else end
+            brace = found.start() if brace < 0 else brace
             depth += 1
         elif sign == "}":
             depth -= 1
             if depth <= 0:
                 return Piece(start, offset, brace)
-    if depth and not bounds:
+    if depth:
         raise source.error("brace-open", brace)
-    return Piece(start, end, brace)
+    return Piece(start, len(text), brace)
 
 
 class Token(NamedTuple):
@@ -145,11 +146,19 @@ def tokens(source: Source, piece: Piece) -> list[Token]:
 def _raw_tokens(source: Source, piece: Piece) -> Iterator[list[str | int]]:
     text, offset, end = source.text, piece.start, piece.end
     match, function = _TOKEN.match, False
+    in_size, before = 0, ""  # in_size: 1 after @workgroup_size, 1 more for each bracket that is open then
     while offset < end:
         found = match(text, offset, end)
         if found is None:
-            if text[offset] == PLACEHOLDER:
-                raise source.error("placeholder", offset)
+            if text[offset] == PLACEHOLDER and source.shown[offset] != PLACEHOLDER:
+                if in_size < 2:
+                    raise source.error("placeholder", offset)
+                # A workgroup size that a template fills in is unknown, as one that an override decides.
+                placeholder = _PLACEHOLDER.match(text, offset)
+                assert placeholder is not None
+                yield ["NAME", PLACEHOLDER, offset]
+                offset = placeholder.end()
+                continue
             raise source.error("character", offset, character=repr(text[offset]))
         group, start, offset = found.lastgroup, offset, found.end()
         if group == "comment":
@@ -168,6 +177,12 @@ def _raw_tokens(source: Source, piece: Piece) -> Iterator[list[str | int]]:
             if source.tokens > MOST_TOKENS:
                 raise source.error("tokens", piece.start, most=MOST_TOKENS)
             function |= kind == "FN"
+            if word == "workgroup_size" and before == "_AT":
+                in_size = 1
+            elif in_size:
+                in_size += {"(": 1, ")": -1}.get(word, 0)
+                in_size *= in_size > 1
+            before = kind
             if word == "--":
                 # The longest token that can stand here (§3.2): in a declaration that is one minus, twice.
                 source.double_minus.append(start)

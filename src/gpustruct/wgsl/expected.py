@@ -1,0 +1,89 @@
+"""What a syntax error says: what could stand there, and how an old spelling is written today."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from .source import BYTE_ORDER_MARK, Source, short
+from .tokens import TOKEN_WORDS, Piece, Token
+
+_GROUPS = {
+    "a declaration": {"CONST", "STRUCT", "ALIAS", "CONST_ASSERT", "ENABLE", "REQUIRES", "DIAGNOSTIC", "FN", "VAR", "OVERRIDE", "_AT"},
+    "an expression": {"NUMBER", "TRUE", "FALSE", "NAME", "_PAREN", "MINUS", "STAR", "AND", "BANG", "TILDE"},
+    "an operator": {"BINARY", "MINUS", "STAR", "AND"},
+}  # fmt: skip
+# These may follow every name or value: they say nothing about what is missing.
+_ALWAYS = {"_TEMPLATE", "_DOT", "_BRACKET"}
+_OLD_BRACKETS = re.compile(r"\[\[\s*(?P<name>\w+)(?P<rest>[^\]]{0,200})\]\]")
+# What old attributes have become; the others only lost their brackets.
+_OLD_NAMES = {
+    "block": "remove [[block]]: a struct needs no attribute",
+    "stride": "remove [[stride(...)]]: an array's stride follows from its element, @size and @align change that",
+    "access": "write the access into the variable: var<storage, read>",
+    "override": "write `override` in place of `let`: @id(1) override name: type;",
+}
+_OLD_WORDS = {
+    "type": "write `alias`: `type` is its old spelling",
+    "let": "write `const`: `let` stands in functions only",
+}
+
+
+def words_for(kinds: Iterable[str]) -> str:
+    """The tokens of `kinds` in words.
+
+    >>> words_for({"_COMMA", "_BRACE_END", "_TEMPLATE"})
+    '`,` or `}`'
+    """
+    left = set(kinds)
+    words: list[str] = []
+    for word, group in _GROUPS.items():
+        if group <= left:
+            words.append(word)
+            left -= group
+    if words or left - _ALWAYS:
+        left -= _ALWAYS
+    words += sorted(TOKEN_WORDS[kind] for kind in left if kind in TOKEN_WORDS)
+    return " or ".join(words) if len(words) < 5 else ", ".join([*words[:-1], f"or {words[-1]}"])
+
+
+def way_out(source: Source, piece: Piece, token: Token) -> str:
+    """What to write in place of what stands at `token`."""
+    text = source.text[piece.start : min(piece.end, piece.start + 20_000)]
+    place = token.offset - piece.start
+    first = re.match(r"\w+", text)
+    if first and place == 0 and first[0] in _OLD_WORDS and re.match(r"\w+\s+\w", text):
+        return _OLD_WORDS[first[0]]
+    if old := _OLD_BRACKETS.match(text, place) or _OLD_BRACKETS.match(text, max(0, place - 1)):
+        return _without_brackets(old["name"], old["rest"])
+    if token.text in ("struct", "const", "alias") and text.startswith("@"):
+        name = re.match(r"@\s*(\w+)", text)
+        attribute = " ".join(text[:place].split())
+        if token.text == "const" and name and name[1] == "id":
+            return f"write {short(attribute, 60)} override: only an override has an @id"
+        if token.text == "struct" and name and name[1] in ("align", "size"):
+            return f"put {short(attribute, 60)} on a member: a struct takes no attributes"
+        return f"remove {short(attribute, 60)}: {token.text} takes no attributes"
+    if token.text == ";" and text.startswith("struct"):
+        return "write `,`: commas separate members"
+    return "correct the declaration"
+
+
+def is_import(source: Source, piece: Piece, token: Token) -> bool:
+    """Whether a WESL import stands at `token`."""
+    return token.text == "import" and token.offset == piece.start
+
+
+def has_byte_order_mark(token: Token) -> bool:
+    """Whether a byte order mark stands at `token`, or its three bytes, each read as a character."""
+    return BYTE_ORDER_MARK in token.text or "\xef\xbb\xbf" in token.text
+
+
+def _without_brackets(name: str, rest: str) -> str:
+    if name in _OLD_NAMES:
+        return _OLD_NAMES[name]
+    if name == "stage":
+        stage = re.search(r"\w+", rest)
+        return f"write @{stage[0] if stage else 'vertex'}: attributes have no brackets around them"
+    parts = [part.strip() for part in re.split(r",(?![^(]*\))", name + rest) if part.strip()]
+    return f"write {' '.join('@' + part for part in parts)}: attributes have no brackets around them"
