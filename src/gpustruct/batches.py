@@ -17,10 +17,9 @@ import numpy as np
 from ._batches import BatchBase, MemberTable, fill, make
 from ._batches import set_pack_plan as set_pack_plan
 from ._batches import set_unpack_plan as set_unpack_plan
-from .column_checks import INTEGER_RANGE as INTEGER_RANGE
 from .column_checks import Parts, Shape, Slot, check_numbers, code_of, is_struct, spelled
 from .errors import SourceError, likely
-from .layout import Layout, leaves
+from .layout import SCALARS, Layout, leaves
 from .libraries import read_column
 from .libraries.arrays import describe
 
@@ -31,9 +30,9 @@ NESTED: list[Callable[[Slot, Any, str], Any]] = []
 # The numbers of numpy's types whose values a scalar takes: integers and bool, or all real numbers.
 _INTEGERS = tuple(np.dtype(char).num for char in "?bBhHiIlLqQ")
 _REALS = _INTEGERS + tuple(np.dtype(char).num for char in "efd")
-ACCEPTED = {"i32": _INTEGERS, "u32": _INTEGERS, "f32": _REALS, "f16": _REALS}
+ACCEPTED = {name: _INTEGERS if row.is_integer else _REALS for name, row in SCALARS.items()}
 
-DTYPES = {"f32": np.dtype("<f4"), "f16": np.dtype("<f2"), "i32": np.dtype("<i4"), "u32": np.dtype("<u4")}
+DTYPES = {name: np.dtype(row.format) for name, row in SCALARS.items()}
 
 # What every instance keeps; `_batches.BatchBase` has them.
 KEPT = ("__columns__", "__shape__", "__run__", "__pack_plan__", "__unpack_plan__")

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from .errors import SourceError
-from .layout import Layout
+from .layout import INTEGERS, SCALARS, Layout
 
 Shape = tuple[int, ...]
 
@@ -22,8 +22,6 @@ MOST_DIMENSIONS = 64
 
 # Fields of a dtype for what numpy cannot express: a matrix's column, an element with padding after it.
 COLUMN, ELEMENT = "column", "element"
-
-INTEGER_RANGE = {"i32": (-(2**31), 2**31 - 1), "u32": (0, 2**32 - 1)}
 
 
 class Slot(NamedTuple):
@@ -180,9 +178,6 @@ def first_that_runs(ways: Iterator[Way]) -> str:
     return "give it numbers"
 
 
-_NUMPY_NAMES = {"f32": "float32", "f16": "float16", "i32": "int32", "u32": "uint32"}
-
-
 def spelled(slot: Slot) -> str:
     """How a message's code calls the column: the member's name, where that can be typed."""
     return slot.name if re.fullmatch(r"[^\W\d]\w*(\[\d+\])*", slot.name) else "column"
@@ -195,12 +190,13 @@ def entry_of(where: str, index: int) -> str:
 
 def number_name(slot: Slot) -> str:
     """The numpy name of the member's own scalar."""
-    return _NUMPY_NAMES.get(slot.core.__layout__.scalar, "float32")
+    row = SCALARS.get(slot.core.__layout__.scalar)
+    return "float32" if row is None else np.dtype(row.format).name
 
 
 def is_integer(slot: Slot) -> bool:
     """Whether the member holds whole numbers."""
-    return slot.core.__layout__.scalar in INTEGER_RANGE
+    return slot.core.__layout__.scalar in INTEGERS
 
 
 def is_numpy_number(dtype: np.dtype) -> bool:
@@ -228,21 +224,23 @@ def _check_large_integers(slot: Slot, array: np.ndarray, where: str) -> None:
     """Integers that numpy has no dtype for are integers all the same: what is wrong is their range."""
     if not all(type(value) is int for value in array.flat):
         return
-    low, high = INTEGER_RANGE[slot.core.__layout__.scalar]
+    row = SCALARS[slot.core.__layout__.scalar]
     for index, value in np.ndenumerate(array):
-        if not low <= value <= high:
+        if not row.low <= value <= row.high:
             place = f"{where}[{', '.join(map(str, index))}]" if index else where
             raise range_error(slot, value, place)
 
 
 def range_error(slot: Slot, value: Any, where: str) -> SourceError:
     """The error for a value that the member's scalar does not hold."""
-    scalar = slot.core.__layout__.scalar
-    facts = {"type": scalar, "name": spelled(slot), "value": value, "where": where}
-    if scalar in INTEGER_RANGE:
-        low, high = INTEGER_RANGE[scalar]
-        return SourceError.of("range-integer", low=low, high=high, **facts)
-    return SourceError.of("range-float", high=float(np.finfo(_NUMPY_NAMES[scalar]).max), **facts)
+    return out_of_range(slot.core.__layout__.scalar, value, spelled(slot), where)
+
+
+def out_of_range(scalar: str, value: Any, name: str, where: str) -> SourceError:
+    """The error for a value that `scalar` does not hold; `name` is how the message's code calls the column."""
+    row = SCALARS[scalar]
+    rule = "range-integer" if row.is_integer else "range-float"
+    return SourceError.of(rule, type=scalar, value=value, low=row.low, high=row.high, name=name, where=where)
 
 
 def _ways(slot: Slot, array: np.ndarray) -> Iterator[Way]:

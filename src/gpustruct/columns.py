@@ -13,10 +13,10 @@ import numpy as np
 
 from . import _kernel
 from . import layout as layouts
-from .batches import Batch, Parts, Shape
+from .batches import DTYPES, Batch, Parts, Shape
 from .layout import Layout, Leaf
 
-SCALAR_CODES = {"f16": _kernel.TYPE_F16, "f32": _kernel.TYPE_F32, "i32": _kernel.TYPE_I32, "u32": _kernel.TYPE_U32}
+SCALAR_CODES = {name: _kernel.TYPE_CODES[dtype.str[1:]] for name, dtype in DTYPES.items()}
 
 
 class Source(NamedTuple):

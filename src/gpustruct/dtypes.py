@@ -11,18 +11,16 @@ from typing import Any
 import numpy as np
 
 from . import types
-from .batches import Batch
+from .batches import DTYPES, Batch
 from .column_checks import COLUMN, ELEMENT
 from .errors import LayoutError
-from .layout import Layout, python_name
+from .layout import SCALARS, Layout, python_name
 from .types import Struct, array, make_struct
 
-SCALARS = {"f32": "<f4", "i32": "<i4", "u32": "<u4", "f16": "<f2"}
 # What a number of each kind becomes; wider ones are range-checked when they are packed.
 NUMBERS = {"f2": "f16", "f4": "f32", "f8": "f32", "b1": "u32"} | {
     f"{k}{n}": f"{k}32" for k in "iu" for n in (1, 2, 4, 8)
 }
-PLAIN = {"i32": types.i32, "u32": types.u32, "f32": types.f32, "f16": types.f16}
 
 
 def dtype_of(cls: Any) -> np.dtype:
@@ -67,7 +65,7 @@ def _dtype(layout: Layout) -> np.dtype:
         return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": layout.size})
     if layout.element is not None:
         return np.dtype((_padded(layout.element), (layout.count,)))
-    scalar = np.dtype(SCALARS[layout.scalar])
+    scalar = DTYPES[layout.scalar]
     if layout.kind == "vector":
         return np.dtype((scalar, (layout.rows,)))
     if layout.kind == "matrix":
@@ -162,7 +160,7 @@ def _inferred(dtype: np.dtype, title: str, answers: dict[str, Any], prefix: str)
         scalar_name = NUMBERS.get(base.str[1:])
         if scalar_name is None:
             return f"{base.name}, which WGSL has not"
-        made = PLAIN[scalar_name]
+        made = types.PLAIN_TYPES[scalar_name]
         if any(n in (2, 3, 4) for n in shape):
             return _options(shape, scalar_name)
     for count in reversed(shape):
@@ -172,11 +170,11 @@ def _inferred(dtype: np.dtype, title: str, answers: dict[str, Any], prefix: str)
 
 def _vector(rows: int, base: np.dtype) -> Any:
     scalar = NUMBERS.get(base.str[1:], "f32")
-    return types.PLAIN_TYPES[f"vec{rows}{'h' if scalar == 'f16' else scalar[0]}"]
+    return types.PLAIN_TYPES[f"vec{rows}{SCALARS[scalar].suffix}"]
 
 
 def _options(shape: tuple[int, ...], scalar: str) -> str:
-    letter = "h" if scalar == "f16" else scalar[0]
+    letter = SCALARS[scalar].suffix
 
     def wrap(inner: str, counts: tuple[int, ...]) -> str:
         for count in reversed(counts):
@@ -224,7 +222,7 @@ def _from_hint(hint: Any, answers: dict[str, Any], prefix: str) -> Any:
             return _from_dataclass(plain, plain.__name__, answers, prefix)
         if issubclass(plain, np.generic):
             scalar = NUMBERS.get(np.dtype(plain).str[1:])
-            return PLAIN[scalar] if scalar else f"{plain.__name__}, which WGSL has not"
+            return types.PLAIN_TYPES[scalar] if scalar else f"{plain.__name__}, which WGSL has not"
     arguments = typing.get_args(plain)
     if typing.get_origin(plain) is tuple and set(arguments) in ({float}, {int}):
         return _options((len(arguments),), "f32" if float in arguments else "i32")

@@ -12,18 +12,17 @@ from numpy.typing import NDArray
 
 from . import _binding, _kernel, threads
 from . import layout as layouts
-from .batches import INTEGER_RANGE, Batch, as_batch, set_pack_plan
+from .batches import DTYPES, Batch, as_batch, set_pack_plan
+from .column_checks import out_of_range
 from .columns import Columns, Source, collect, collect_tail
 from .errors import SourceError
-from .layout import Layout, Leaf
+from .layout import SCALARS, Layout, Leaf
 from .plan import lower
 
 # Where a block of packed bytes outgrows the caches, streaming past them wins (docs/performance.md).
 STREAM_BYTES = 4 << 20
 # Below, one thread packs with plain stores.
 SMALL_BYTES = min(STREAM_BYTES, threads.SPLIT_BYTES)
-
-LARGEST = {"f32": 3.4028234663852886e38, "f16": 65504.0}
 
 
 class Part(NamedTuple):
@@ -244,21 +243,17 @@ def fault(batch: Batch, part: Part, record: int, leaf: int) -> Exception:
 
 
 def _fits(value: Any, scalar: str) -> bool:
-    if scalar in INTEGER_RANGE:
-        low, high = INTEGER_RANGE[scalar]
-        return low <= int(value) <= high
+    row = SCALARS[scalar]
+    if row.is_integer:
+        return row.low <= int(value) <= row.high
     with np.errstate(over="ignore"):
-        narrowed = {"f32": np.float32, "f16": np.float16}[scalar](value)
+        narrowed = DTYPES[scalar].type(value)
     return not (np.isinf(narrowed) and np.isfinite(value))
 
 
 def _range_error(batch: Batch, leaf: Leaf, index: tuple[int, ...], value: Any) -> SourceError:
     where = ".".join((type(batch).__name__, *leaf.path)) + (f"[{', '.join(map(str, index))}]" if index else "")
-    facts = {"type": leaf.scalar, "value": value, "where": where, "name": leaf.path[-1] if leaf.path else "column"}
-    if leaf.scalar in INTEGER_RANGE:
-        low, high = INTEGER_RANGE[leaf.scalar]
-        return SourceError.of("range-integer", low=low, high=high, **facts)
-    return SourceError.of("range-float", high=LARGEST[leaf.scalar], **facts)
+    return out_of_range(leaf.scalar, value, leaf.path[-1] if leaf.path else "column", where)
 
 
 def whole_bytes(value: Any, function: str) -> int:

@@ -30,7 +30,7 @@ from ._kernel import (
     STEP_ZERO,
 )
 from .columns import SCALAR_CODES, Source
-from .layout import SCALAR_SIZE, Leaf
+from .layout import SCALARS, Leaf
 
 ITEM_SIZE = (2, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8, 1)
 ZEROS = -1
@@ -145,7 +145,7 @@ def _join(axes: list[Axis], key: str) -> list[Axis]:
 
 def _lower_loops(lowering: _Lowering, index: int, leaf: Leaf, source: Source) -> None:
     axes = _join(_axes(leaf, source), "record")
-    unit = SCALAR_SIZE[leaf.scalar]
+    unit = SCALARS[leaf.scalar].size
     run = axes.pop() if axes and axes[-1].record == unit else Axis(1, unit, ITEM_SIZE[source.type_code])
     step = {"kind": STEP_CONVERT, "count": run.count, "step": run.column, "leaf": index, "at": leaf.offset}
     step |= {"column": [source.column, ZEROS, ZEROS, ZEROS], "offset": [source.offset, 0, 0, 0]}
@@ -160,13 +160,13 @@ def _lower_unrolled(lowering: _Lowering, index: int, leaf: Leaf, source: Source)
     types = _types(leaf, source, lowering.forward)
     # Records closer than 4 bytes would let a wide load of one reach past the last.
     if types["from_type"] != types["to_type"] or source.swap or 0 < abs(record_stride) < 4:
-        axes, column = _through_temporary(lowering, index, axes, source, types, SCALAR_SIZE[leaf.scalar])
+        axes, column = _through_temporary(lowering, index, axes, source, types, SCALARS[leaf.scalar].size)
         offset = 0
     turned = _turn(leaf, axes)
     if turned is not None:
         _lower_turn(lowering, *turned, Piece(leaf.offset, 4, column, offset), index)
         return
-    unit = SCALAR_SIZE[leaf.scalar]
+    unit = SCALARS[leaf.scalar].size
     lowering.pieces += [Piece(at, unit, column, place) for at, place in _places(axes, leaf.offset, offset)]
 
 
@@ -213,7 +213,7 @@ def _through_temporary(
 
 def _turn(leaf: Leaf, axes: list[Axis]) -> tuple[Axis, Axis, list[Axis]] | None:
     """The row axis, the column axis and the rest, if a matrix of 32-bit scalars lies row after row."""
-    if SCALAR_SIZE[leaf.scalar] != 4 or len(axes) < 2:
+    if SCALARS[leaf.scalar].size != 4 or len(axes) < 2:
         return None
     rows, cols = axes[-2], axes[-1]
     matrix = len(leaf.axes) >= 2 and leaf.axes[-2:] == ((rows.count, rows.record), (cols.count, cols.record))

@@ -10,10 +10,10 @@ import numpy as np
 from . import _kernel, threads
 from . import layout as layouts
 from ._batches import unpack_all, unpack_views
-from .batches import DTYPES, INTEGER_RANGE, Batch, Slot, as_batch, from_columns, set_unpack_plan
+from .batches import DTYPES, Batch, Slot, as_batch, from_columns, set_unpack_plan
 from .columns import Columns
 from .errors import SourceError
-from .layout import Layout
+from .layout import INTEGERS, Layout
 from .packing import STREAM_BYTES, ZERO, Bound, Part, bind, byte_view, check_stride, columns_of, whole_bytes
 
 T = TypeVar("T", bound=Batch)
@@ -189,7 +189,7 @@ def _check_gather(cls: Any, columns: Columns, facts: dict[str, str]) -> None:
         if view.shape != target or _laps_itself(view):
             current, way_out = f"{where} of shape {view.shape}", f"give {where} an array of its own of shape {target}"
             raise SourceError.of("out-columns", current=current, way_out=way_out, **facts)
-        integer, kind = leaf.scalar in INTEGER_RANGE, view.dtype.kind
+        integer, kind = leaf.scalar in INTEGERS, view.dtype.kind
         # An f64 holds every 32-bit integer; the smaller floats do not.
         if kind not in ("iu" if integer else "f") and not (integer and view.dtype == np.float64):
             suggestion = "np.int32, np.uint32 or np.int64" if integer else "np.float32 or np.float64"
@@ -232,5 +232,5 @@ def gather_fault(cls: Any, columns: Columns, record: int, leaf: int) -> Exceptio
         return MemoryError("no memory for the kernel's scratch space")
     place, view = columns.leaves[leaf], columns.views[leaf]
     where = ".".join((cls.__name__, *place.path)) + f"[{record}]"
-    suggestion = "np.int64" if place.scalar in INTEGER_RANGE else "np.float32"
+    suggestion = "np.int64" if place.scalar in INTEGERS else "np.float32"
     return SourceError.of("out-dtype", type=place.scalar, dtype=view.dtype.name, where=where, suggestion=suggestion)

@@ -14,6 +14,7 @@ import numpy as np
 
 from .batches import Batch
 from .dtypes import dtype_of
+from .layout import SCALARS
 from .types import Struct, array, f16, f32, layout_of, mat3x3f, mat4x4f, u32, vec3f, vec3h, vec4f, vec4h
 from .unpacking import unpack
 
@@ -128,7 +129,7 @@ def naive_loop(cls: Any, values: dict[str, np.ndarray], n: int) -> bytearray:
     """What a plain Python user does: one struct.pack_into per member and record, for the first `n`."""
     layout = layout_of(cls)
     data = bytearray(layout.stride * n)
-    codes = {"f32": "f", "u32": "I", "i32": "i", "f16": "e"}
+    codes = {name: row.format[1:] for name, row in SCALARS.items()}
     members: list[tuple[str, int, Any]] = []
     for member in layout.fields:
         inner = member.layout

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import WgslError
-from ..layout import Layout
+from ..layout import SCALARS, Layout
 from ..types import layout_of
 from ..wgsl import declare
 
@@ -55,12 +55,7 @@ class Place(NamedTuple):
     def bits(self, column: Any) -> np.ndarray:
         """The bit patterns of the scalars that are looked at, widened to u32."""
         picked = np.asarray(column)[np.ix_(*(axis.picked for axis in self.axes))] if self.axes else np.asarray(column)
-        return (
-            np.ascontiguousarray(picked)
-            .view(np.uint16 if self.scalar == "f16" else np.uint32)
-            .astype(np.uint32)
-            .reshape(self.shape)
-        )
+        return np.ascontiguousarray(picked).view(f"u{SCALARS[self.scalar].size}").astype(np.uint32).reshape(self.shape)
 
 
 class Walk:
@@ -116,7 +111,7 @@ class Walk:
             lines.append("}")
 
     def leaf(self, layout: Layout, expression: str, path: tuple[str, ...], offset: int, axes: tuple[Axis, ...]) -> None:
-        unit = 2 if layout.scalar == "f16" else 4
+        unit = SCALARS[layout.scalar].size
         inner: tuple[Axis, ...] = ()
         if layout.kind == "vector":
             inner = (Axis(np.arange(layout.rows), unit),)

@@ -6,25 +6,29 @@ multiple of that; an array's stride is its element's size rounded up to the elem
 Everything here is bytes, and nothing here knows a Python class.
 """
 
-from .arithmetic import MAX_BYTES, MAX_COUNT, MAX_DEPTH, MAX_MEMBERS, SCALAR_SIZE, round_up, whole_number
+from .arithmetic import MAX_BYTES, MAX_COUNT, MAX_DEPTH, MAX_MEMBERS, round_up, whole_number
 from .building import MemberSpec, array, atomic, matrix, scalar, struct, vector
 from .extents import extent, records_in
+from .leaves import Leaf, leaves
 from .measures import Kind, Layout, Member, Padding
-from .scalars import Leaf, leaves
+from .scalars import FLOATS, INTEGERS, SCALARS, Scalar
 from .spelling import python_name, vec4_array
 
 __all__ = [
+    "FLOATS",
+    "INTEGERS",
     "MAX_BYTES",
     "MAX_COUNT",
     "MAX_DEPTH",
     "MAX_MEMBERS",
-    "SCALAR_SIZE",
+    "SCALARS",
     "Kind",
     "Layout",
     "Leaf",
     "Member",
     "MemberSpec",
     "Padding",
+    "Scalar",
     "array",
     "atomic",
     "extent",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 
-SCALAR_SIZE = {"f32": 4, "i32": 4, "u32": 4, "f16": 2}
 MAX_BYTES = MAX_COUNT = 2**31 - 1
 MAX_MEMBERS = 1023
 MAX_DEPTH = 15

@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..errors import LayoutError
-from .arithmetic import MAX_BYTES, MAX_COUNT, MAX_DEPTH, MAX_MEMBERS, SCALAR_SIZE, round_up
+from .arithmetic import MAX_BYTES, MAX_COUNT, MAX_DEPTH, MAX_MEMBERS, round_up
 from .measures import Layout, Member
+from .scalars import SCALARS
 from .spelling import python_name
 
 MemberSpec = tuple[str, Layout, int | None, int | None]
 
 
 def scalar(name: str) -> Layout:
-    """i32, u32, f32: 4 bytes; f16: 2."""
-    size = SCALAR_SIZE[name]
+    """A scalar: aligned to its own size."""
+    size = SCALARS[name].size
     return Layout("scalar", name, size, size, size, scalar=name)
 
 
 def vector(rows: int, component: str) -> Layout:
     """vecN: N scalars, aligned to 2 or (vec3 too) 4 of them."""
-    unit = SCALAR_SIZE[component]
-    name = f"vec{rows}{'h' if component == 'f16' else component[0]}"
+    unit = SCALARS[component].size
+    name = f"vec{rows}{SCALARS[component].suffix}"
     size, slots = rows * unit, 2 if rows == 2 else 4
     return Layout("vector", name, size, slots * unit, size, scalar=component, rows=rows, depth=1)
 
@@ -29,7 +30,7 @@ def vector(rows: int, component: str) -> Layout:
 def matrix(columns: int, rows: int, component: str) -> Layout:
     """matCxR: C columns, each a vecR in a slot of the vecR's alignment."""
     column = vector(rows, component)
-    name = f"mat{columns}x{rows}{'h' if component == 'f16' else 'f'}"
+    name = f"mat{columns}x{rows}{SCALARS[component].suffix}"
     size = columns * column.record_stride
     used = columns * column.used
     return Layout("matrix", name, size, column.align, used, scalar=component, rows=rows, columns=columns, depth=2)
@@ -37,7 +38,8 @@ def matrix(columns: int, rows: int, component: str) -> Layout:
 
 def atomic(component: str) -> Layout:
     """atomic<i32> and atomic<u32>: as large as what they hold."""
-    return Layout("atomic", f"atomic<{component}>", 4, 4, 4, scalar=component)
+    size = SCALARS[component].size
+    return Layout("atomic", f"atomic<{component}>", size, size, size, scalar=component)
 
 
 def array(element: Layout, count: int | None, where: str = "") -> Layout:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from . import naga
+from .scalars import SCALARS
 
 if TYPE_CHECKING:
     from .measures import Layout
@@ -28,8 +29,9 @@ def lines(layout: Layout) -> Iterator[str]:
         yield f"uniform: no, {'a runtime-sized array' if layout.is_runtime_sized else 'an atomic'} needs var<storage>"
     else:
         yield from _uniform(layout)
-    if any(part.scalar == "f16" for part in parts.values()):
-        yield "f16: the shader needs `enable f16;`, the device the feature shader-f16"
+    for row in SCALARS.values():
+        if row.extension and any(part.scalar == row.name for part in parts.values()):
+            yield f"{row.name}: the shader needs `enable {row.extension};`, the device the feature {row.feature}"
     if atomic:
         yield "atomic: bind it as var<storage, read_write>"
     for note in naga.notes(layout):

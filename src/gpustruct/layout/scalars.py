@@ -1,49 +1,41 @@
-"""Where the scalars of one record are."""
+"""The scalars of host-shareable types, one row for each: all that the other modules know about them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
-from .arithmetic import SCALAR_SIZE
-from .measures import Layout
 
+class Scalar(NamedTuple):
+    """One scalar type. `low` and `high` are its smallest and largest finite values.
 
-class Leaf(NamedTuple):
-    """One column's worth of scalars inside a record.
-
-    `axes` has one (count, stride in bytes) pair for each inner dimension of the column, in the
-    column's own order: arrays first, then vector components, or matrix rows and columns.
+    `format` is its code in Python's struct and in numpy, `suffix` the letter of literals, vectors and matrices.
+    `extension` is what a shader must enable to use it, `feature` what its device must have.
     """
 
-    path: tuple[str, ...]
-    offset: int
-    scalar: str
-    axes: tuple[tuple[int, int], ...]
+    name: str
+    size: int
+    format: str
+    suffix: str
+    low: float
+    high: float
+    extension: str = ""
+    feature: str = ""
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether it holds whole numbers; `low` and `high` are ints then."""
+        return self.suffix in "iu"
 
 
-def leaves(layout: Layout) -> Iterator[Leaf]:
-    """Every column of one record, in member order; a runtime-sized tail is left out.
-
-    >>> from gpustruct import mat2x3f, layout_of
-    >>> list(leaves(layout_of(mat2x3f)))
-    [Leaf(path=(), offset=0, scalar='f32', axes=((3, 4), (2, 16)))]
-    """
-    yield from _leaves(layout, (), 0, ())
-
-
-def _leaves(layout: Layout, path: tuple[str, ...], offset: int, axes: tuple[tuple[int, int], ...]) -> Iterator[Leaf]:
-    if layout.kind == "struct":
-        for member in layout.fields:
-            if not member.layout.is_runtime_array:
-                yield from _leaves(member.layout, (*path, member.name), offset + member.offset, axes)
-    elif layout.element is not None:
-        if layout.count is not None:
-            yield from _leaves(layout.element, path, offset, (*axes, (layout.count, layout.stride)))
-    else:
-        unit = SCALAR_SIZE[layout.scalar]
-        if layout.kind == "vector":
-            axes = (*axes, (layout.rows, unit))
-        elif layout.kind == "matrix":
-            axes = (*axes, (layout.rows, unit), (layout.columns, layout.size // layout.columns))
-        yield Leaf(path, offset, layout.scalar, axes)
+# WGSL §6.2 (plain types).
+SCALARS = {
+    row.name: row
+    for row in (
+        Scalar("i32", 4, "<i", "i", -(2**31), 2**31 - 1),
+        Scalar("u32", 4, "<I", "u", 0, 2**32 - 1),
+        Scalar("f32", 4, "<f", "f", -(2.0**128 - 2.0**104), 2.0**128 - 2.0**104),
+        Scalar("f16", 2, "<e", "h", -65504.0, 65504.0, "f16", "shader-f16"),
+    )
+}
+INTEGERS = tuple(name for name, row in SCALARS.items() if row.is_integer)
+FLOATS = tuple(name for name, row in SCALARS.items() if not row.is_integer)

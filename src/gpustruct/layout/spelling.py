@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .arithmetic import SCALAR_SIZE
+from .scalars import SCALARS
 
 if TYPE_CHECKING:
     from .measures import Layout
@@ -17,7 +17,8 @@ def python_name(layout: Layout) -> str:
 
 def vec4_array(layout: Layout, times: int = 1) -> str:
     """The array of vec4 that holds what `layout`, an array, holds, or so many times that; "" where there is none."""
-    scalars = layout.used // SCALAR_SIZE.get(layout.core.scalar, 4) * times
-    if layout.core.kind in ("scalar", "vector") and layout.core.scalar != "f16":
-        return f"array[vec4{layout.core.scalar[0]}, {-(-scalars // 4)}]"
-    return ""
+    core = layout.core
+    if core.kind not in ("scalar", "vector") or SCALARS[core.scalar].size != 4:
+        return ""
+    scalars = layout.used // 4 * times
+    return f"array[vec4{SCALARS[core.scalar].suffix}, {-(-scalars // 4)}]"

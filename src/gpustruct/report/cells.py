@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from ..layout import SCALAR_SIZE, Layout, Member
+from ..layout import SCALARS, Layout, Member
 
 ROW = 16
 # Elements of an array that are drawn with what is inside them; the others are one cell.
@@ -90,7 +90,7 @@ def _value(layout: Layout, start: int, name: str, hue: int, groups: list[Group])
         yield from _array(layout, layout.element, start, name, hue, groups)
     elif layout.kind == "matrix" and layout.used < layout.size:
         step = layout.size // layout.columns
-        unit = SCALAR_SIZE[layout.scalar] * layout.rows
+        unit = SCALARS[layout.scalar].size * layout.rows
         for column in range(layout.columns):
             at = start + column * step
             label = layout.name if column == 0 else f"column {column}"

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..batches import Batch
 from ..errors import LayoutError
-from ..layout import MAX_MEMBERS, SCALAR_SIZE, Layout, Member, vec4_array
+from ..layout import MAX_MEMBERS, SCALARS, Layout, Member, vec4_array
 from ..types import PLAIN_TYPES, array, attributed, layout_of, make_struct, size
 from .orders import smallest_order
 
@@ -64,7 +64,7 @@ def _rooms(before: Layout, after: Layout, made: Any) -> Iterator[Hint]:
             continue
         of = f"{member.name} ({member.type})"
         room = _free_behind(after, member)
-        unit = SCALAR_SIZE[member.layout.scalar]
+        unit = SCALARS[member.layout.scalar].size
         if room >= unit and member.explicit_size is None and len(after.fields) < MAX_MEMBERS:
             scalar = "f16" if unit == 2 else "f32"
             probe = _probe(made, member.name, PLAIN_TYPES[scalar])

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import _numbers, _records
 from .. import layout as layouts
-from ..batches import INTEGER_RANGE, Batch, Slot, as_batch
+from ..batches import DTYPES, Batch, Slot, as_batch
 from ..column_checks import Parts, check_numbers, code_of, range_error, spelled, turned
 from ..columns import SCALAR_CODES
 from ..dtypes import dtype_of
@@ -30,7 +30,6 @@ BY_KEY, BY_INDEX, BY_NAME, BY_ITEM = range(4)
 ZERO_FILLED = ", or zero_filled(values) for zeros after them (gpustruct.views.zero_filled)"
 
 _NO_RECORD = (str, bytes, int, float, complex, np.ndarray, np.generic, type)
-_FLOATS = {"f32": np.float32, "f16": np.float16}
 
 
 NO_OPTIONS = Options()
@@ -135,7 +134,7 @@ def member_writer(slot: Slot, layout: Layout, path: str, spec: Spec = (), option
     """What writes one member's value: arrays of structs element by element, everything else at once."""
     if slot.core.__layout__.kind != "struct":
         (leaf,) = layouts.leaves(layout)
-        unit = layouts.SCALAR_SIZE[leaf.scalar]
+        unit = layouts.SCALARS[leaf.scalar].size
         return _numbers.Leaf(SCALAR_CODES[leaf.scalar], unit, leaf.axes, functools.partial(fitting, slot, path, ()))
     if layout.kind != "array":
         return writer_of(slot.core, spec, path, options)
@@ -195,13 +194,12 @@ def fitting(slot: Slot, path: str, index: Index, value: Any) -> np.ndarray:
             way_out += ZERO_FILLED
         facts = {"inner": slot.inner, "type": slot.type.__name__, "shape": shape, "where": where}
         raise SourceError.of("record-shape", way_out=way_out, **facts)
-    scalar = slot.core.__layout__.scalar
-    if scalar in INTEGER_RANGE:
-        low, high = INTEGER_RANGE[scalar]
-        bad = (array < low) | (array > high) if array.dtype.kind != "b" else np.zeros(array.shape, bool)
+    scalar = layouts.SCALARS[slot.core.__layout__.scalar]
+    if scalar.is_integer:
+        bad = (array < scalar.low) | (array > scalar.high) if array.dtype.kind != "b" else np.zeros(array.shape, bool)
     else:
         with np.errstate(over="ignore"):
-            narrowed = array.astype(_FLOATS[scalar])
+            narrowed = array.astype(DTYPES[scalar.name])
         bad = np.isinf(narrowed) & np.isfinite(array)
     if bad.any():
         at = tuple(int(k) for k in np.argwhere(bad)[0])

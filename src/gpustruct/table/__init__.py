@@ -67,6 +67,6 @@ def html(
     )
     below = "".join(f'<div style="opacity:.75;font-size:90%">{escape(note)}</div>' for note in notes)
     return (
-        f'<div><table style="{_MONO}"><caption style="text-align:left;font-weight:600">{escape(caption)}</caption>'
+        f'<div><table style="{_MONO}"><caption style="text-align:left;font-weight:600;white-space:nowrap">{escape(caption)}</caption>'
         f"<thead><tr>{cells('th', heading)}</tr></thead><tbody>{body}</tbody></table>{below}</div>"
     )

@@ -76,7 +76,7 @@ def _member(name: str, where: str, slot: Slot, layout: Layout, offset: int, coun
             inner = inner.element
         (leaf,) = layouts.leaves(inner)
         fit = functools.partial(fitting, _counted(slot, length), where, ())
-        unit = layouts.SCALAR_SIZE[leaf.scalar]
+        unit = layouts.SCALARS[leaf.scalar].size
         size = layout.size if not layout.is_runtime_array else layout.stride * (count or 0)
         written = _numbers.Leaf(SCALAR_CODES[leaf.scalar], unit, (*axes, *leaf.axes), fit)
         return _views.Member(name, where, offset, size, written, None, -1, 0, functools.partial(_refuse_write, where))

@@ -10,12 +10,12 @@ import numpy as np
 
 from .. import table
 from ..errors import WgslError
-from ..layout import Layout
+from ..layout import SCALARS, Layout
 from ..types import Struct
 from .module import Module
 from .parsing import parse
 
-_SCALARS = {np.dtype(code): name for code, name in (("<f4", "f32"), ("<f2", "f16"), ("<i4", "i32"), ("<u4", "u32"))}
+_SCALARS = {np.dtype(row.format): name for name, row in SCALARS.items()}
 
 
 class Row(NamedTuple):

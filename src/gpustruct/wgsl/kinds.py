@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..errors import LayoutError
-from ..layout import MAX_DEPTH
+from ..layout import MAX_DEPTH, SCALARS
 from ..types import PLAIN_TYPES, array, atomic
 from .source import short
 
 Family = Literal["abstract", "scalar", "vector", "matrix", "atomic", "array", "struct", "opaque"]
 
 ABSTRACT_INT, ABSTRACT_FLOAT = "abstract int", "abstract float"
-NUMERIC = ("i32", "u32", "f32", "f16")
+NUMERIC = tuple(SCALARS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,7 +81,6 @@ PLAIN: dict[str, Type] = {
 }
 BOOL, I32, U32, F32 = PLAIN["bool"], PLAIN["i32"], PLAIN["u32"], PLAIN["f32"]
 INT, FLOAT = PLAIN[ABSTRACT_INT], PLAIN[ABSTRACT_FLOAT]
-_SUFFIX = {"f32": "f", "f16": "h", "i32": "i", "u32": "u"}
 _ABSTRACT_VECTORS = {
     (rows, scalar): Type(f"vec{rows}<{scalar}>", "vector", None, f"{scalar} is no memory type", scalar, rows)
     for rows in (2, 3, 4)
@@ -102,14 +101,14 @@ def vector(rows: int, scalar: str) -> Type:
         return PLAIN[scalar]
     if scalar == "bool":
         return PLAIN[f"vec{rows}<bool>"]
-    return _ABSTRACT_VECTORS.get((rows, scalar)) or PLAIN[f"vec{rows}{_SUFFIX[scalar]}"]
+    return _ABSTRACT_VECTORS.get((rows, scalar)) or PLAIN[f"vec{rows}{SCALARS[scalar].suffix}"]
 
 
 def matrix(columns: int, rows: int, scalar: str) -> Type:
-    """matCxR of f32, f16 or abstract floats."""
+    """matCxR of a float type, or of abstract floats."""
     if scalar == ABSTRACT_FLOAT:
         return _ABSTRACT_MATRICES[columns, rows]
-    return PLAIN[f"mat{columns}x{rows}{_SUFFIX[scalar]}"]
+    return PLAIN[f"mat{columns}x{rows}{SCALARS[scalar].suffix}"]
 
 
 def concrete(kind: Type) -> Type:

@@ -11,15 +11,18 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
+from .. import layout
+from ..layout import SCALARS
 from .kinds import ABSTRACT_FLOAT, ABSTRACT_INT
 
 Number = int | float | bool
 
-_BITS = {"i32": (-(2**31), 2**31 - 1), "u32": (0, 2**32 - 1), ABSTRACT_INT: (-(2**63), 2**63 - 1)}
+_BITS = {name: (int(SCALARS[name].low), int(SCALARS[name].high)) for name in layout.INTEGERS}
+_BITS[ABSTRACT_INT] = -(2**63), 2**63 - 1
 _LARGEST_IN_F32 = {"i32": 2**31 - 2**7, "u32": 2**32 - 2**8}
 INTEGERS = tuple(_BITS)
-FLOATS = ("f32", "f16", ABSTRACT_FLOAT)
-_FORMAT = {"f32": "<f", "f16": "<e"}
+FLOATS = (*layout.FLOATS, ABSTRACT_FLOAT)
+_FORMAT = {name: SCALARS[name].format for name in layout.FLOATS}
 
 
 class Fault(Exception):
@@ -137,7 +140,7 @@ _FLOAT = re.compile(
 _HEX_FLOAT = re.compile(
     r"(0[xX](?:[0-9a-fA-F]+\.[0-9a-fA-F]*|\.[0-9a-fA-F]+)(?:[pP][+-]?[0-9]+(?=[fh]?$)|$)|0[xX][0-9a-fA-F]+[pP][+-]?[0-9]+)([fh]?)"
 )
-_SUFFIX = {"i": "i32", "u": "u32", "f": "f32", "h": "f16"}
+_SUFFIX = {row.suffix: name for name, row in SCALARS.items()}
 _LONGEST = 400
 
 

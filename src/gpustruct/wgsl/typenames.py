@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import BackendWarning, GpuStructError
+from ..layout import FLOATS, SCALARS
 from . import kinds
 from .constructors import GENERATORS
 from .kinds import Type
@@ -19,7 +20,7 @@ def predeclared(scope: Any, name: Name) -> Type:
         return _enabled(scope, kinds.PLAIN[text], name)
     if text in GENERATORS:
         columns, rows = GENERATORS[text]
-        allowed = ("f32", "f16") if columns > 1 else (*kinds.NUMERIC, "bool")
+        allowed = FLOATS if columns > 1 else (*kinds.NUMERIC, "bool")
         scalar = _scalar(scope, name, allowed)
         kind = kinds.vector(rows, scalar) if columns == 1 else kinds.matrix(columns, rows, scalar)
         return _enabled(scope, kind, name)
@@ -37,7 +38,7 @@ def predeclared(scope: Any, name: Name) -> Type:
 
 
 def _enabled(scope: Any, kind: Type, name: Name) -> Type:
-    if kind.scalar == "f16":
+    if kind.scalar in SCALARS and SCALARS[kind.scalar].extension:
         scope.use_half(name)
     return kind
 

@@ -6,13 +6,14 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
+from ...layout import SCALARS
 from .. import kinds, operators
 from ..kinds import ABSTRACT_FLOAT, ABSTRACT_INT
 from ..operators import Fault
 from ..values import Value, from_parts
 from .call import INTEGERS, Call
 
-_CODE = {"i32": "i", "u32": "I", "f32": "f", "f16": "e"}
+_CODE = {name: row.format[1:] for name, row in SCALARS.items()}
 
 
 def _leading_zeros(bits: int) -> int:

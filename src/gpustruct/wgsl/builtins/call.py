@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ... import layout
 from .. import kinds, operators
 from ..kinds import ABSTRACT_FLOAT, ABSTRACT_INT, Type
 from ..operators import Fault
 from ..values import Conversions, Value, from_parts, names_of
 
-FLOATS = (ABSTRACT_FLOAT, "f32", "f16")
+FLOATS = (ABSTRACT_FLOAT, *layout.FLOATS)
 INTEGERS = ("i32", "u32")
-NUMBERS = (ABSTRACT_INT, ABSTRACT_FLOAT, "i32", "u32", "f32", "f16")
+NUMBERS = (ABSTRACT_INT, ABSTRACT_FLOAT, *layout.SCALARS)
 ANY_ROWS = (1, 2, 3, 4)
 VECTORS = (2, 3, 4)
 _SIMPLE = ("scalar", "abstract", "vector")
 # Where an abstract number goes first, if its own type has no overload (§6.1.2, conversion rank).
 _RANKED = {
-    ABSTRACT_INT: (ABSTRACT_INT, "i32", "u32", ABSTRACT_FLOAT, "f32", "f16"),
-    ABSTRACT_FLOAT: (ABSTRACT_FLOAT, "f32", "f16"),
+    ABSTRACT_INT: (ABSTRACT_INT, *layout.INTEGERS, ABSTRACT_FLOAT, *layout.FLOATS),
+    ABSTRACT_FLOAT: (ABSTRACT_FLOAT, *layout.FLOATS),
 }
 
 

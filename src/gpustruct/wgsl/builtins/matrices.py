@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from ...layout import FLOATS
 from .. import kinds, operators
 from ..kinds import ABSTRACT_FLOAT, ABSTRACT_INT, Type
 from ..operators import ARITHMETIC
@@ -38,7 +39,7 @@ def arithmetic(conversions: Conversions, sign: str, left: Value, right: Value, o
 def _scalar(left: Type, right: Type) -> str | None:
     scalars = {left.scalar, right.scalar} - {ABSTRACT_INT, ABSTRACT_FLOAT}
     families = {left.family, right.family}
-    if len(scalars) > 1 or not scalars <= {"f32", "f16"} or not families <= {"scalar", "abstract", "vector", "matrix"}:
+    if len(scalars) > 1 or not scalars <= {*FLOATS} or not families <= {"scalar", "abstract", "vector", "matrix"}:
         return None
     return scalars.pop() if scalars else ABSTRACT_FLOAT
 

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from ... import layout
+from ...layout import SCALARS
 from .. import kinds, operators
 from ..kinds import ABSTRACT_FLOAT, BOOL
 from ..operators import Fault
@@ -14,7 +16,7 @@ from ..values import Value, from_parts
 from .call import FLOATS, NUMBERS, Call, attempt, componentwise
 
 # The exponent of the largest power of two that a float type holds, plus one (§17.5.33, ldexp).
-_LARGEST_EXPONENT = {"f32": 128, "f16": 16, ABSTRACT_FLOAT: 1024}
+_LARGEST_EXPONENT = {name: math.frexp(SCALARS[name].high)[1] for name in layout.FLOATS} | {ABSTRACT_FLOAT: 1024}
 
 
 def _inverse_sqrt(x: float) -> float:
