@@ -52,28 +52,35 @@ def modules() -> list[Path]:
     return sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
 
 
-def imports(file: Path) -> Iterator[tuple[str, bool]]:
-    """(module, at import) of each import; relative ones as "gpustruct.room...".  TYPE_CHECKING ones are left out."""
+def imports(file: Path) -> Iterator[tuple[str, str]]:
+    """(module, when) of each import; relative ones as "gpustruct.room...".
+
+    `when` is "import" for what runs when the module is loaded, "annotations" for what a type checker alone reads,
+    and "use" inside functions.
+    """
     tree = ast.parse(file.read_text())
     package = ["gpustruct", *file.relative_to(SOURCE).parts[:-1]]
-    for node, top in walk(tree, True):
+    for node, when in walk(tree, "import"):
         if isinstance(node, ast.Import):
-            yield from ((alias.name, top) for alias in node.names)
+            yield from ((alias.name, when) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else []
             module = ".".join([*base, *(node.module.split(".") if node.module else [])])
             if module == "gpustruct" or (node.level and not node.module):
-                yield from ((f"{module}.{alias.name}", top) for alias in node.names)
+                yield from ((f"{module}.{alias.name}", when) for alias in node.names)
             else:
-                yield module, top
+                yield module, when
 
 
-def walk(node: ast.AST, top: bool) -> Iterator[tuple[ast.AST, bool]]:
+def walk(node: ast.AST, when: str) -> Iterator[tuple[ast.AST, str]]:
     for child in ast.iter_child_nodes(node):
+        inner = when
         if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
-            continue
-        yield child, top
-        yield from walk(child, top and not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda))
+            inner = "annotations"
+        elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            inner = "use"
+        yield child, when
+        yield from walk(child, inner)
 
 
 def test_every_room_has_its_place() -> None:
@@ -92,21 +99,25 @@ def test_imports_go_up_only(file: Path) -> None:
 
 
 def test_no_modules_import_each_other() -> None:
-    # Inside a room too, where there is no order of rooms to keep.
+    # Inside a room too, where there is no order of rooms to keep; not for annotations either: whoever reads the one
+    # has to read the other.
     named = {".".join(["gpustruct", *file.relative_to(SOURCE).with_suffix("").parts]): file for file in modules()}
     named = {name.removesuffix(".__init__"): file for name, file in named.items()}
-    graph = {name: {module for module, top in imports(file) if top and module in named} for name, file in named.items()}
+    graph = {
+        name: {module for module, when in imports(file) if when != "use" and module in named}
+        for name, file in named.items()
+    }
     assert list(graphlib.TopologicalSorter(graph).static_order())
 
 
 @pytest.mark.parametrize("file", modules(), ids=lambda file: str(file.relative_to(SOURCE)))
 def test_libraries_stay_in_their_rooms(file: Path) -> None:
     room = room_of(file)
-    for module, top in imports(file):
+    for module, when in imports(file):
         library = module.split(".")[0]
         if library in OUTSIDE:
             assert room in OUTSIDE[library], f"{room} imports {library}"
-            assert not top or room == OUTSIDE[library][0], f"{room} imports {library} before it is used"
+            assert when != "import" or room == OUTSIDE[library][0], f"{room} imports {library} before it is used"
 
 
 def test_no_room_is_called_utils() -> None:

@@ -43,7 +43,7 @@ def offset_of(layout: Layout, path: str) -> int:
     """The byte at which the scalar at `path` starts: ``.a[2].x``, ``[1].m[0].y``."""
     offset = 0
     for step in re.findall(r"\.\w+|\[\d+\]", path):
-        unit = layouts.SCALAR_SIZE.get(layout.scalar, 0)
+        unit = layouts.SCALARS[layout.scalar].size if layout.scalar else 0
         if step[0] == "." and layout.kind == "struct":
             member = next(member for member in layout.fields if member.name == step[1:])
             offset, layout = offset + member.offset, member.layout

@@ -14,7 +14,7 @@ from . import types
 from .batches import DTYPES, Batch
 from .column_checks import COLUMN, ELEMENT
 from .errors import LayoutError
-from .layout import SCALARS, Layout, python_name
+from .layout import SCALARS, Layout
 from .types import Struct, array, make_struct
 
 # What a number of each kind becomes; wider ones are range-checked when they are packed.
@@ -46,7 +46,7 @@ def dtype_of(cls: Any) -> np.dtype:
     if layout.is_runtime_sized:
         tail = layout if layout.tail is None else layout.tail.layout
         assert tail.element is not None
-        raise LayoutError.of("dtype-runtime", type=layout.name, element=python_name(tail.element), where=where)
+        raise LayoutError.of("dtype-runtime", type=layout.name, element=tail.element.python_name, where=where)
     return _padded(layout)
 
 

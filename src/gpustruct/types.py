@@ -80,7 +80,7 @@ class size(Attribute):
 
 
 def _plain(layout: Layout, spelling: str = "", **namespace: Any) -> Any:
-    name = spelling or layouts.python_name(layout)
+    name = spelling or layout.python_name
     # The module that users import it from, so that signatures say gpustruct.vec3f.
     kept = {"__slots__": (), "__module__": __package__, "__doc__": own_doc(name, layout), "__layout__": layout}
     cls = TypeMeta(name, (Plain,), {**kept, **namespace})

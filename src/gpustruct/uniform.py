@@ -14,7 +14,7 @@ import numpy as np
 from . import names
 from .batches import Batch, as_batch
 from .errors import LayoutError, SourceError
-from .layout import Layout, Member, python_name, round_up
+from .layout import Layout, Member, round_up
 from .types import Struct, align, array, attributed, layout_of, make_struct, size, vec4f, vec4i, vec4u
 from .wgsl import declare
 from .wgsl.backends import matrix_warnings
@@ -97,7 +97,7 @@ def uniform_safe(T: Any, arrays: Literal["pad", "vec4"] = "pad", *, variable: st
     safe = cls
     if layout.uniform_faults():
         if not issubclass(cls, Struct):
-            raise LayoutError.of("uniform-safe-type", type=python_name(layout))
+            raise LayoutError.of("uniform-safe-type", type=layout.python_name)
         safe = rewriting.struct(cls, inner=False)
     name = _variable(variable, layout)
     readers = _readers(layout, layout_of(safe), name)

@@ -7,6 +7,7 @@ from .case import Case, struct
 PARTICLE = struct("position: vec3f", "life: f32", head="class P(Struct):")
 BODY = PARTICLE + struct("id: u32", "p: P", head="class Body(Struct):")
 TAIL = struct("count: u32", "values: array[f32]", head="class T(Struct):")
+OUTER = struct("r: f32", "c: vec3f", head="class R(Struct):") + "r, c = np.ones((100, 1)), np.ones((100, 3))\n"
 SWARM = PARTICLE + struct("n: u32", "ps: array[P]", head="class Swarm(Struct):")
 FIVE = PARTICLE + "five = P(position=np.ones((5, 3)), life=np.ones(5))\n"
 # Stands for a column that the user holds, under the name that messages give it.
@@ -28,6 +29,9 @@ SOURCES = [
     Case("SourceError column-shape", "array[vec2f, 4](np.ones(@@))", "(4,)", r"shape (\(n, 4, 2\))", "eval('@@', {'n': 5})"),
     Case("SourceError column-shape", "column = np.ones((7, 2, 3))\nmat2x3f(@@)", "column", r"pass (column\..+)"),
     Case("SourceError column-shape", TAIL + "T(count=1, values=np.ones(@@))", "()", r"shape (\(n,\))", "eval('@@', {'n': 5})"),
+    Case("SourceError column-outer", OUTER + "R(r=@@, c=c)", "r", r"pass (r\.reshape\(-1\)), or"),
+    Case("SourceError column-outer", OUTER + "R(r=@@, c=c)", "r", r", or (r\[:, 0\])"),
+    Case("SourceError column-outer", OUTER.replace("(100, 3)", "(7, 3)") + "R(r=@@, c=c)", "r", r"pass (np\.broadcast_to.+)"),
     Case("SourceError matrix-flat", "a = np.ones((10, 16))\nmat4x4f(@@)", "a", r"reshape it: (a\.\S+ -?\d, \d\)|a\.reshape\(.+?\)) if"),
     Case("SourceError matrix-flat", "a = np.ones((10, 6))\nmat2x3f(@@)", "a", r"row after row, (.+) if column after column"),
     Case("SourceError column-outer", PARTICLE + "life = np.ones((5, 1))\nP(position=np.ones((5, 3)), life=@@)", "life", r"(life[\.\[]\S+)"),
@@ -76,7 +80,7 @@ SOURCES = [
     Case("SourceError view-readonly", "data = bytes(16)\nview(vec4f, @@)[...] = 1, 2, 3, 4", "data", "writable buffer: (.+)"),
     Case("SourceError view-update", PARTICLE + "view(P).update(@@)", "3", "pass (.+)", "(lambda value: @@)((1, 2, 3))"),
     Case("SourceError view-whole", "v = view(vec4f)\nv[@@]", "0", ".", "..."),
-    Case("SourceError view-member", PARTICLE + "view(P).@@ = 1, 2, 3", "positon", "did you mean '(.+)'"),
+    Case("SourceError view-member", PARTICLE + "view(P).@@ = 1, 2, 3", "xposition", "did you mean '(.+)'"),
     Case("SourceError view-member", PARTICLE + "view(P).@@", "xyzzy", "use one of position, (life)"),
     # Values that do not fit.
     Case("SourceError range-integer", "column = np.array([1, -3])\npack(u32(@@))", "column", "first: (.+)"),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import CommandError, WgslError
 from ..layout import Layout
-from ..table.offsets import HEADING, PADDING, RIGHT
+from ..report.offsets import HEADING, PADDING, RIGHT
 from . import inputs
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ from .arithmetic import MAX_BYTES, MAX_COUNT, MAX_DEPTH, MAX_MEMBERS, round_up, 
 from .building import MemberSpec, array, atomic, matrix, scalar, struct, vector
 from .extents import extent, records_in
 from .leaves import Leaf, leaves
-from .measures import Kind, Layout, Member, Padding
+from .record import Kind, Layout, Member, Padding
 from .scalars import FLOATS, INTEGERS, SCALARS, Scalar
-from .spelling import python_name, vec4_array
 
 __all__ = [
     "FLOATS",
@@ -34,12 +33,10 @@ __all__ = [
     "extent",
     "leaves",
     "matrix",
-    "python_name",
     "records_in",
     "round_up",
     "scalar",
     "struct",
-    "vec4_array",
     "vector",
     "whole_number",
 ]

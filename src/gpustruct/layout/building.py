@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..errors import LayoutError
-from .arithmetic import MAX_BYTES, MAX_COUNT, MAX_DEPTH, MAX_MEMBERS, round_up
-from .measures import Layout, Member
+from .arithmetic import MAX_BYTES, MAX_COUNT, MAX_DEPTH, MAX_MEMBERS
+from .record import Layout, Member
+from .rules import WGSL, Sized, place
 from .scalars import SCALARS
-from .spelling import python_name
 
 MemberSpec = tuple[str, Layout, int | None, int | None]
 
@@ -44,21 +44,21 @@ def atomic(component: str) -> Layout:
 
 def array(element: Layout, count: int | None, where: str = "") -> Layout:
     """array<E, N>, or array<E> where `count` is None."""
-    where = where or f"array[{python_name(element)}{'' if count is None else f', {count}'}]"
+    where = where or f"array[{element.python_name}{'' if count is None else f', {count}'}]"
     if element.is_runtime_sized:
         inner = element if element.tail is None else element.tail.layout
         assert inner.element is not None
-        counted = f"array[{python_name(inner.element)}, 8]"
+        counted = f"array[{inner.element.python_name}, 8]"
         if element.tail is None:
             way_out = f"give the inner array a count: {counted}"
         else:
             way_out = f"give the array in {element.name} a count: `{element.tail.name}: {counted}`"
         raise LayoutError.of("array-element", current=element.name, where=where, way_out=way_out)
     if count is not None and not 1 <= count <= MAX_COUNT:
-        raise LayoutError.of("array-count", count=count, where=where, element=python_name(element))
+        raise LayoutError.of("array-count", count=count, where=where, element=element.python_name)
     size = element.record_stride * (count or 1)
     if size > MAX_BYTES:
-        name, most = python_name(element), MAX_BYTES // element.record_stride
+        name, most = element.python_name, MAX_BYTES // element.record_stride
         way_out = f"use array[{name}, {most}] at most, or array[{name}] for as many as the buffer holds"
         raise LayoutError.of("array-bytes", size=size, where=where, way_out=way_out)
     depth = _depth(1 + element.depth, where)
@@ -79,55 +79,54 @@ def struct(name: str, specs: Sequence[MemberSpec]) -> Layout:
         raise LayoutError.of("struct-empty", where=f"class {name}")
     if len(specs) > MAX_MEMBERS:
         raise LayoutError.of("member-count", count=len(specs), where=f"class {name}")
-    members: list[Member] = []
-    end, struct_align = 0, 1
+    sized: list[Sized] = []
     for index, (member_name, layout, explicit_align, explicit_size) in enumerate(specs):
         where = f"{name}.{member_name}"
         _check_runtime(layout, index, len(specs), where)
-        align = _effective_align(layout, explicit_align, where)
-        size = _effective_size(layout, explicit_size, where)
-        offset = round_up(align, end)
-        members.append(Member(member_name, offset, size, align, layout, explicit_align, explicit_size))
-        end, struct_align = offset + size, max(struct_align, align)
-    total = round_up(struct_align, end)
-    if total > MAX_BYTES:
+        _check_align(layout, explicit_align, where)
+        _check_size(layout, explicit_size, where)
+        sized.append(Sized(layout.align, layout.size, explicit_align, explicit_size))
+    placed = place(WGSL, sized)
+    members = tuple(
+        Member(spec[0], offset, one.explicit_size or one.size, one.explicit_align or one.align, *spec[1:])
+        for spec, one, offset in zip(specs, sized, placed.offsets, strict=True)
+    )
+    if placed.size > MAX_BYTES:
         largest = max(members, key=lambda member: member.size)
         way_out = f"make {largest.name} smaller: it takes {largest.size} bytes"
-        raise LayoutError.of("array-bytes", size=total, where=f"class {name}", way_out=way_out)
+        raise LayoutError.of("array-bytes", size=placed.size, where=f"class {name}", way_out=way_out)
     depth = _depth(1 + max(member.layout.depth for member in members), f"class {name}")
     used = sum(member.layout.used for member in members)
-    return Layout("struct", name, total, struct_align, used, fields=tuple(members), depth=depth)
+    return Layout("struct", name, placed.size, placed.align, used, fields=members, depth=depth)
 
 
 def _check_runtime(layout: Layout, index: int, count: int, where: str) -> None:
     if layout.is_runtime_array and index != count - 1:
         assert layout.element is not None
         facts = {"index": index + 1, "count": count, "where": where}
-        raise LayoutError.of("runtime-not-last", element=python_name(layout.element), **facts)
+        raise LayoutError.of("runtime-not-last", element=layout.element.python_name, **facts)
     if layout.is_runtime_sized and not layout.is_runtime_array:
         assert layout.tail is not None and layout.tail.layout.element is not None
-        facts = {"tail": layout.tail.name, "element": python_name(layout.tail.layout.element)}
+        facts = {"tail": layout.tail.name, "element": layout.tail.layout.element.python_name}
         raise LayoutError.of("runtime-nested", current=layout.name, where=where, **facts)
 
 
-def _effective_align(layout: Layout, value: int | None, where: str) -> int:
+def _check_align(layout: Layout, value: int | None, where: str) -> None:
     if value is None:
-        return layout.align
+        return
     if value < 1 or value & (value - 1) or value > MAX_BYTES:
         suggestion = max(layout.align, 16)
         raise LayoutError.of("align-value", value=value, where=where, suggestion=suggestion)
     if value % layout.align:
         raise LayoutError.of("align-multiple", own=layout.align, type=layout.name, value=value, where=where)
-    return value
 
 
-def _effective_size(layout: Layout, value: int | None, where: str) -> int:
+def _check_size(layout: Layout, value: int | None, where: str) -> None:
     if value is None:
-        return layout.size
+        return
     if layout.is_runtime_array:
         raise LayoutError.of("size-runtime", value=value, where=where)
     if not 1 <= value <= MAX_BYTES:
         raise LayoutError.of("size-value", value=value, where=where, suggestion=layout.size)
     if value < layout.size:
         raise LayoutError.of("size-small", own=layout.size, type=layout.name, value=value, where=where)
-    return value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .measures import Layout
+from .record import Layout
 
 
 def extent(layout: Layout, count: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .measures import Layout
+from .record import Layout
 from .scalars import SCALARS
 
 

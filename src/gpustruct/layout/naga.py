@@ -1,7 +1,6 @@
 """Where naga (wgpu-native, Firefox) departs from the specification: how it lays structs out, what it reads wrongly.
 
-There (gfx-rs/wgpu#4377) @align raises its own member and the size of its struct, but not the alignment of that struct where it
-is a member itself. Repeating the attribute on the outer member makes both agree.
+How it places members is `rules.NAGA`. Repeating an attribute on the outer member makes both agree.
 
 naga 29 writes wrong SPIR-V for a read of a matCx2 out of ``var<uniform>`` where the way to it goes through a member
 that is a struct; through arrays of structs alone it is right, and so is a copy of that struct.
@@ -10,13 +9,11 @@ that is a struct; through arrays of structs alone it is right, and so is a copy 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from .arithmetic import round_up
-from .spelling import python_name
-
-if TYPE_CHECKING:
-    from .measures import Layout, Member
+from .record import Layout, Member
+from .rules import NAGA, Placement, Sized, place
 
 
 class Departure(NamedTuple):
@@ -49,12 +46,6 @@ class Misread(NamedTuple):
 _Place = tuple[str, str] | None
 
 
-class _Measures(NamedTuple):
-    align: int
-    size: int
-    offsets: tuple[int, ...]
-
-
 def departures(layout: Layout) -> Iterator[Departure]:
     """Every struct in `layout` that naga lays out differently, the outermost first, each where it first stands.
 
@@ -68,7 +59,7 @@ def departures(layout: Layout) -> Iterator[Departure]:
     >>> [(found.path, found.offsets, found.size) for found in departures(layout_of(Outer))]
     [('Outer', (0, 4), 20)]
     """
-    known: dict[int, _Measures] = {}
+    known: dict[int, Placement] = {}
     _measure(layout, known)
     yield from _search(layout, layout.name, known, set())
 
@@ -77,7 +68,7 @@ def notes(layout: Layout) -> Iterator[str]:
     """The members to mark, a line each: where they start, what naga aligns them to, what to write."""
     for found in departures(layout):
         for member, align in found.marks:
-            remedy = f"write Annotated[{python_name(member.layout)}, align({member.align})]"
+            remedy = f"write Annotated[{member.layout.python_name}, align({member.align})]"
             yield f"{found.path}.{member.name} starts at {member.offset}, naga aligns it to {align} only; {remedy}"
     for found in misreads(layout):
         where = f"{found.path}, a {found.type} in a struct in a struct"
@@ -131,7 +122,7 @@ def _two_rows(layout: Layout, known: dict[int, _Place]) -> _Place:
     return place and ("[0]" * layout.array_depth + place[0], place[1])
 
 
-def _search(layout: Layout, path: str, known: dict[int, _Measures], seen: set[int]) -> Iterator[Departure]:
+def _search(layout: Layout, path: str, known: dict[int, Placement], seen: set[int]) -> Iterator[Departure]:
     core = layout.core
     if core.kind != "struct" or id(core) in seen:
         return
@@ -146,26 +137,17 @@ def _search(layout: Layout, path: str, known: dict[int, _Measures], seen: set[in
         yield from _search(member.layout, f"{path}.{member.name}", known, seen)
 
 
-def _measure(layout: Layout, known: dict[int, _Measures]) -> _Measures:
+def _measure(layout: Layout, known: dict[int, Placement]) -> Placement:
     found = known.get(id(layout))
     if found is None:
         if layout.element is not None:
             element = _measure(layout.element, known)
             size = round_up(element.align, element.size) * (layout.count or 1)
-            found = _Measures(element.align, size, ())
+            found = Placement(element.align, size, ())
+        elif layout.fields:
+            inner = ((_measure(m.layout, known), m) for m in layout.fields)
+            found = place(NAGA, [Sized(i.align, i.size, m.explicit_align, m.explicit_size) for i, m in inner])
         else:
-            found = _struct(layout, known) if layout.fields else _Measures(layout.align, layout.size, ())
+            found = Placement(layout.align, layout.size, ())
         known[id(layout)] = found
     return found
-
-
-def _struct(layout: Layout, known: dict[int, _Measures]) -> _Measures:
-    offsets: list[int] = []
-    end, inner, outer = 0, 1, 1
-    for member in layout.fields:
-        there = _measure(member.layout, known)
-        align = member.explicit_align or there.align
-        offsets.append(round_up(align, end))
-        end = offsets[-1] + (member.explicit_size or there.size)
-        inner, outer = max(inner, there.align), max(outer, align)
-    return _Measures(inner, round_up(outer, end), tuple(offsets))

@@ -2,18 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 from ..errors import GpuStructError, LayoutError
 from .arithmetic import round_up
-from .spelling import python_name, vec4_array
-
-if TYPE_CHECKING:
-    from .measures import Layout
 
 
-def faults(layout: Layout, *, standard_layout: bool) -> Iterator[GpuStructError]:
+class _Member(Protocol):
+    @property
+    def name(self) -> str: ...
+    @property
+    def offset(self) -> int: ...
+    @property
+    def layout(self) -> Part: ...
+
+
+class Part(Protocol):
+    """What of a `Layout` the rules look at. A layout checks itself, so this module cannot know the class."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def python_name(self) -> str: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def align(self) -> int: ...
+    @property
+    def stride(self) -> int: ...
+    @property
+    def scalar(self) -> str: ...
+    @property
+    def count(self) -> int | None: ...
+    @property
+    def is_runtime_array(self) -> bool: ...
+    @property
+    def element(self) -> Part | None: ...
+    @property
+    def fields(self) -> Sequence[_Member]: ...
+    def vec4_array(self, times: int = 1) -> str: ...
+
+
+def faults(layout: Part, *, standard_layout: bool) -> Iterator[GpuStructError]:
     """Every reason why `layout` is not legal there, outermost first; those inside a struct once, where it first stands.
 
     `standard_layout` lifts what the language feature ``uniform_buffer_standard_layout`` lifts.
@@ -25,7 +58,7 @@ def faults(layout: Layout, *, standard_layout: bool) -> Iterator[GpuStructError]
     yield from _Search(layout, standard_layout).within(layout, layout.name)
 
 
-def _never_uniform(layout: Layout, seen: set[int]) -> bool:
+def _never_uniform(layout: Part, seen: set[int]) -> bool:
     """Whether an atomic or a runtime-sized array is inside, which no rewriting makes legal."""
     if id(layout) in seen:
         return False
@@ -43,7 +76,7 @@ def _choice(ways: list[str]) -> str:
 
 
 class _Search:
-    def __init__(self, root: Layout, standard_layout: bool) -> None:
+    def __init__(self, root: Part, standard_layout: bool) -> None:
         rewritten = root.kind == "struct" and not _never_uniform(root, set())
         self.ways_out = [f"uniform_safe({root.name})", "var<storage>"] if rewritten else ["var<storage>"]
         # What follows a first way out: commas from three on, as English has it.
@@ -52,7 +85,7 @@ class _Search:
         # A struct's faults are its own wherever it stands; visiting it once keeps the search linear.
         self.seen: set[int] = set()
 
-    def within(self, layout: Layout, where: str) -> Iterator[GpuStructError]:
+    def within(self, layout: Part, where: str) -> Iterator[GpuStructError]:
         if layout.kind == "struct":
             if id(layout) not in self.seen:
                 self.seen.add(id(layout))
@@ -62,18 +95,18 @@ class _Search:
         elif layout.kind == "atomic":
             yield LayoutError.of("atomic-uniform", type=layout.name, plain=layout.scalar, where=where)
 
-    def _elements(self, layout: Layout, element: Layout, where: str) -> Iterator[GpuStructError]:
+    def _elements(self, layout: Part, element: Part, where: str) -> Iterator[GpuStructError]:
         if layout.count is None:
-            counted = vec4_array(layout, 8) if layout.stride % 16 else f"array[{python_name(element)}, 8]"
+            counted = layout.vec4_array(8) if layout.stride % 16 else f"array[{element.python_name}, 8]"
             way_out = f"give it a count: {counted}, or use var<storage>" if counted else "use var<storage>"
             yield LayoutError.of("runtime-uniform", type=layout.name, where=where, way_out=way_out)
         elif layout.stride % 16 and not self.standard:
-            vec4 = vec4_array(layout)
+            vec4 = layout.vec4_array()
             way_out = f"use {_choice([vec4, *self.ways_out] if vec4 else self.ways_out)}"
             yield LayoutError.of("array-stride-uniform", stride=layout.stride, where=where, way_out=way_out)
         yield from self.within(element, f"{where}[0]" if element.kind == "struct" else where)
 
-    def _members(self, layout: Layout, where: str) -> Iterator[GpuStructError]:
+    def _members(self, layout: Part, where: str) -> Iterator[GpuStructError]:
         for member, following in zip(layout.fields, (*layout.fields[1:], None), strict=True):
             inner, place = member.layout, f"{where}.{member.name}"
             if inner.kind in ("array", "struct") and not self.standard:
@@ -81,11 +114,11 @@ class _Search:
                 if member.offset % required:
                     facts = {"required": required, "offset": member.offset, "where": place, "others": self.others}
                     kind = "a struct" if inner.kind == "struct" else "an array"
-                    yield LayoutError.of("offset-uniform", kind=kind, type=python_name(inner), **facts)
+                    yield LayoutError.of("offset-uniform", kind=kind, type=inner.python_name, **facts)
             if inner.kind == "struct" and following is not None and not self.standard:
                 gap, need = following.offset - member.offset, round_up(16, inner.size)
                 if gap < need:
                     place_after = f"{where}.{following.name}"
                     facts = {"required": need, "current": gap, "where": place_after, "others": self.others}
-                    yield LayoutError.of("gap-uniform", type=python_name(inner), previous=member.name, **facts)
+                    yield LayoutError.of("gap-uniform", type=inner.python_name, previous=member.name, **facts)
             yield from self.within(inner, place)

@@ -14,8 +14,8 @@ from .. import table
 from ..batches import Batch
 from ..errors import LayoutError
 from ..layout import Layout
-from ..table import offsets
 from ..types import attributed, layout_of, make_struct
+from . import offsets
 from .hints import Hint, hints_of
 from .orders import smallest_order
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..batches import Batch
 from ..errors import LayoutError
-from ..layout import MAX_MEMBERS, SCALARS, Layout, Member, vec4_array
+from ..layout import MAX_MEMBERS, SCALARS, Layout, Member
 from ..types import PLAIN_TYPES, array, attributed, layout_of, make_struct, size
 from .orders import smallest_order
 
@@ -222,7 +222,7 @@ def _vec4_arrays(cls: Any) -> Iterator[Hint]:
         assert inner is not None
         if inner.kind not in ("scalar", "vector") or inner.scalar == "f16":
             continue
-        vec4 = vec4_array(layout)
+        vec4 = layout.vec4_array()
         count = -(-layout.count * inner.rows // 4)
         wrapper = make_struct("Element", {"value": Annotated[slot.type.__element__, size(SLOT)]})
         try:

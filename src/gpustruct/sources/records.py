@@ -141,13 +141,8 @@ def member_writer(slot: Slot, layout: Layout, path: str, spec: Spec = (), option
     assert layout.element is not None
     inner = member_writer(slot, layout.element, path, spec, options)
     count = layout.count or 0
-    refuse = functools.partial(_refuse_length, python_name(layout), count, path, ())
+    refuse = functools.partial(_refuse_length, layout.python_name, count, path, ())
     return _records.Rows(count, layout.stride, inner, refuse)
-
-
-def python_name(layout: Layout) -> str:
-    """How Python code spells the type of `layout`."""
-    return layouts.python_name(layout)
 
 
 def place_of(path: str, index: Index) -> str:
@@ -336,6 +331,6 @@ def explain_member(
         except TypeError:
             items = []
         if len(items) != layout.count and not (type(value) is zero_filled and len(items) <= (layout.count or 0)):
-            _refuse_length(python_name(layout), layout.count or 0, path, index, value)
+            _refuse_length(layout.python_name, layout.count or 0, path, index, value)
         for k, item in enumerate(items):
             explain_member(slot, layout.element, spec, item, path, (*index, k), options)

@@ -1,16 +1,23 @@
-"""The layout of one type, and what it says about its bindings, its uniform legality and its offsets."""
+"""The record of one type's layout: integers, and what follows from them by arithmetic."""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from .. import table
 from ..errors import BindingError, GpuStructError, LayoutError
-from ..table import comparing, offsets
-from . import naga, notes, uniform
+from ..table.comparing import Comparison
+from . import uniform
 from .arithmetic import round_up, whole_number
+from .scalars import SCALARS
+
+
+def _report() -> Any:
+    """How a layout shows itself: modules below this one, which take layouts; found when somebody looks."""
+    return importlib.import_module("gpustruct.report.showing")
+
 
 Kind = Literal["scalar", "vector", "matrix", "atomic", "array", "struct"]
 
@@ -129,6 +136,18 @@ class Layout:
         while inner.element is not None:
             inner = inner.element
         return inner
+
+    @property
+    def python_name(self) -> str:
+        """How Python code spells this type: ``array[vec3f, 8]`` for ``array<vec3f, 8>``."""
+        return self.name.replace("<", "[").replace(">", "]")
+
+    def vec4_array(self, times: int = 1) -> str:
+        """The array of vec4 that holds what this array holds, or so many times that; "" where there is none."""
+        core = self.core
+        if core.kind not in ("scalar", "vector") or SCALARS[core.scalar].size != 4:
+            return ""
+        return f"array[vec4{SCALARS[core.scalar].suffix}, {-(-(self.used // 4 * times) // 4)}]"
 
     @property
     def array_depth(self) -> int:
@@ -285,7 +304,7 @@ class Layout:
         >>> [row[4] for row in layout_of(mat2x3f).rows_of_table()]
         ['(value)', '(padding inside)']
         """
-        yield from offsets.rows(self)
+        yield from _report().rows(self)
 
     # A type stands in others many times over: neither of these two walks through them.
 
@@ -296,9 +315,7 @@ class Layout:
         return hash((self.kind, self.name, self.size, self.align, self.used))
 
     def __str__(self) -> str:
-        return "\n".join(
-            [self.summary(), table.text(offsets.HEADING, list(self.rows_of_table()), offsets.RIGHT), *self.notes()]
-        )
+        return _report().text(self)
 
     def summary(self) -> str:
         """One line: name, size, align, stride, and the share of padding.
@@ -307,17 +324,7 @@ class Layout:
         >>> layout_of(vec3f).summary()
         'vec3f: size 12, align 16, stride 16, no padding'
         """
-        facts = f"align {self.align}, stride {self.stride}"
-        if self.is_runtime_sized:
-            tail = (self.fields[-1].layout if self.fields else self).element
-            assert tail is not None
-            head = self.header - sum(member.layout.used for member in self.fields[:-1])
-            each = self.stride - tail.used
-            waste = f"padding {head} bytes in the header, {each} an element" if head or each else "no padding"
-            return f"{self.name}: header {self.header}, {facts}, runtime-sized, {waste}"
-        unused = self.size - self.used
-        waste = f"padding {unused} bytes ({100 * unused / self.size:.0f} %)" if unused else "no padding"
-        return f"{self.name}: size {self.size}, {facts}, {waste}"
+        return _report().summary(self)
 
     def notes(self) -> list[str]:
         """What to know about this type where it is bound: uniform legality, then what backends ask or do wrong.
@@ -327,7 +334,7 @@ class Layout:
         uniform: legal
         f16: the shader needs `enable f16;`, the device the feature shader-f16
         """
-        return list(notes.lines(self))
+        return list(_report().notes(self))
 
     def naga_notes(self) -> list[str]:
         """Where naga (wgpu-native, Firefox) places members differently from the specification (gfx-rs/wgpu#4377).
@@ -344,9 +351,9 @@ class Layout:
         >>> print(*layout_of(Outer).naga_notes())
         Outer.inner starts at 16, naga aligns it to 4 only; write Annotated[Inner, align(16)]
         """
-        return list(naga.notes(self))
+        return list(_report().naga_notes(self))
 
-    def diff(self, other: object) -> comparing.Comparison:
+    def diff(self, other: object) -> Comparison:
         """This layout against another, a `Layout` or a type: members that moved, changed, came and went.
 
         The result prints as a table, shows itself in notebooks, and is false where nothing differs; its
@@ -370,18 +377,7 @@ class Layout:
         if not isinstance(layout, Layout):
             current = getattr(other, "__name__", None) or repr(other)
             raise LayoutError.of("not-a-type", function="layout_of", current=current)
-        facts = [
-            f"{what} {before}" if before == after else f"{what} {before} -> {after}"
-            for what, before, after in (
-                ("size", self.size, layout.size),
-                ("align", self.align, layout.align),
-                ("padding", self.size - self.used, layout.size - layout.used),
-            )
-        ]
-        title = f"{self.name} -> {layout.name}: {', '.join(facts)} bytes"
-        return comparing.compare(title, list(self.rows_of_table()), list(layout.rows_of_table()))
+        return _report().difference(self, layout)
 
     def _repr_html_(self) -> str:
-        rows = list(self.rows_of_table())
-        muted = [row[4].startswith(offsets.PADDING) for row in rows]
-        return table.html(self.summary(), offsets.HEADING, rows, offsets.RIGHT, muted, self.notes())
+        return _report().html(self)

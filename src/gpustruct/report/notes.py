@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from . import naga
-from .scalars import SCALARS
-
-if TYPE_CHECKING:
-    from .measures import Layout
+from ..layout import SCALARS, Layout, naga
 
 NOTED_FAULTS = 4
 

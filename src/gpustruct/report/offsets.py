@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from ..layout import Layout
+from ..layout import Layout
 
 Cells = tuple[str, str, str, str, str]
 

@@ -1,0 +1,56 @@
+"""How the members of a struct are placed: one function, and a value for each set of rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from .arithmetic import round_up
+
+
+class Rules(NamedTuple):
+    """A set of rules. `carries_align`: a member's @align raises the alignment of its struct, wherever that stands."""
+
+    name: str
+    carries_align: bool
+
+
+# WGSL §14.4.1; and what naga makes of it (gfx-rs/wgpu#4377): there @align raises its own member and the size of its
+# struct, but not the alignment of that struct where it is a member itself.
+WGSL = Rules("WGSL", carries_align=True)
+NAGA = Rules("naga", carries_align=False)
+
+
+class Sized(NamedTuple):
+    """What a member brings: its type's own align and size, and the attributes it was written with."""
+
+    align: int
+    size: int
+    explicit_align: int | None = None
+    explicit_size: int | None = None
+
+
+class Placement(NamedTuple):
+    """Where a struct's members start, and its align and size, in bytes."""
+
+    align: int
+    size: int
+    offsets: tuple[int, ...]
+
+
+def place(rules: Rules, members: Iterable[Sized]) -> Placement:
+    """Put each member at the next multiple of its align, and round the end up to the largest.
+
+    >>> place(WGSL, [Sized(4, 4), Sized(4, 4, explicit_align=16)])
+    Placement(align=16, size=32, offsets=(0, 16))
+    >>> place(NAGA, [Sized(4, 4), Sized(4, 4, explicit_align=16)]).align
+    4
+    """
+    offsets: list[int] = []
+    end, own, effective = 0, 1, 1
+    for member in members:
+        align = member.explicit_align or member.align
+        offsets.append(round_up(align, end))
+        end = offsets[-1] + (member.explicit_size or member.size)
+        own, effective = max(own, member.align), max(effective, align)
+    return Placement(effective if rules.carries_align else own, round_up(effective, end), tuple(offsets))

@@ -1,0 +1,80 @@
+"""A layout as text, as HTML, and against another."""
+
+from __future__ import annotations
+
+from .. import table
+from ..layout import Layout
+from ..layout.naga import notes as naga_notes
+from ..table import comparing
+from . import offsets
+from .notes import lines as notes
+from .offsets import rows
+
+__all__ = ["difference", "html", "naga_notes", "notes", "rows", "summary", "text"]
+
+
+def text(layout: Layout) -> str:
+    """The summary, the offset table and the notes.
+
+    >>> from gpustruct import f32, layout_of
+    >>> print(text(layout_of(f32)))
+    f32: size 4, align 4, stride 4, no padding
+    offset  size  align  type  name
+         0     4      4  f32   (value)
+    uniform: legal
+    """
+    shown = table.text(offsets.HEADING, list(rows(layout)), offsets.RIGHT)
+    return "\n".join([summary(layout), shown, *notes(layout)])
+
+
+def html(layout: Layout) -> str:
+    """The same for a notebook, padding hatched.
+
+    >>> from gpustruct import f32, layout_of
+    >>> html(layout_of(f32)).count("<tr")
+    2
+    """
+    shown = list(rows(layout))
+    muted = [row[4].startswith(offsets.PADDING) for row in shown]
+    return table.html(summary(layout), offsets.HEADING, shown, offsets.RIGHT, muted, list(notes(layout)))
+
+
+def summary(layout: Layout) -> str:
+    """One line: name, size, align, stride, and the share of padding.
+
+    >>> from gpustruct import array, vec3f, layout_of
+    >>> summary(layout_of(array[vec3f]))
+    'array<vec3f>: header 0, align 16, stride 16, runtime-sized, padding 0 bytes in the header, 4 an element'
+    """
+    facts = f"align {layout.align}, stride {layout.stride}"
+    if layout.is_runtime_sized:
+        tail = (layout.fields[-1].layout if layout.fields else layout).element
+        assert tail is not None
+        head = layout.header - sum(member.layout.used for member in layout.fields[:-1])
+        each = layout.stride - tail.used
+        waste = f"padding {head} bytes in the header, {each} an element" if head or each else "no padding"
+        return f"{layout.name}: header {layout.header}, {facts}, runtime-sized, {waste}"
+    unused = layout.size - layout.used
+    waste = f"padding {unused} bytes ({100 * unused / layout.size:.0f} %)" if unused else "no padding"
+    return f"{layout.name}: size {layout.size}, {facts}, {waste}"
+
+
+def difference(before: Layout, after: Layout) -> comparing.Comparison:
+    """Two layouts, member by member.
+
+    >>> from gpustruct import f32, u32, layout_of
+    >>> print(difference(layout_of(f32), layout_of(u32)))
+    f32 -> u32: size 4, align 4, padding 0 bytes
+       name     type        offset  size
+    ~  (value)  f32 -> u32  0          4
+    """
+    facts = [
+        f"{what} {old}" if old == new else f"{what} {old} -> {new}"
+        for what, old, new in (
+            ("size", before.size, after.size),
+            ("align", before.align, after.align),
+            ("padding", before.size - before.used, after.size - after.used),
+        )
+    ]
+    title = f"{before.name} -> {after.name}: {', '.join(facts)} bytes"
+    return comparing.compare(title, list(rows(before)), list(rows(after)))
