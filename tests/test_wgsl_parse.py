@@ -30,7 +30,7 @@ def test_a_parsed_struct_packs_like_a_handwritten_one() -> None:
 
 def test_a_whole_module() -> None:
     module = wgsl.parse("""
-        enable f16, subgroups; requires pointer_composite_access; diagnostic(off, derivative_uniformity);
+        enable f16, primitive_index; requires pointer_composite_access; diagnostic(off, derivative_uniformity);
         diagnostic(warning, chromium.unreachable_code,);
         const WIDTH = 4u; override tile: u32 = WIDTH * 2; @id(1200) override scale: f32; override flag = true;
         alias Row = array<vec4<f32>, WIDTH>; alias Handle = texture_2d<f32>;
@@ -48,9 +48,9 @@ def test_a_whole_module() -> None:
         }
         @vertex fn vs(@builtin(vertex_index) i: u32) -> Varyings { return Varyings(); }
         @fragment fn fs(in: Varyings) -> @location(0) vec4f { return in.at; };
-        @compute @workgroup_size(tile, WIDTH) @must_use fn main() {}
+        @compute @workgroup_size(tile, WIDTH) fn main() {}
     """)
-    assert module.enabled == ("f16", "subgroups")
+    assert module.enabled == ("f16", "primitive_index")
     assert module.required == ("pointer_composite_access",)
     assert module.constants == {"WIDTH": 4}
     assert {name: (o.id, o.type, o.value) for name, o in module.overrides.items()} == {
@@ -234,9 +234,9 @@ PLACES: list[tuple[str, str, int, int]] = [
     ("var<private> a;", "variable-type", 1, 14),
     ("struct A { t: sampler }", "member-opaque", 1, 15),
     ("@compute fn main() {}", "attribute-missing", 1, 13),
-    ("@fragment @compute @workgroup_size(1) fn main() {}", "attribute-repeated", 1, 12),
+    ("@fragment @compute @workgroup_size(1) fn main() {}", "stage-twice", 1, 12),
     ("@workgroup_size(1) fn main() {}", "attribute-unknown", 1, 2),
-    ("@compute @workgroup_size(0) fn main() {}", "attribute-number", 1, 26),
+    ("@compute @workgroup_size(0) fn main() {}", "workgroup-size", 1, 26),
     ("fn main();", "syntax", 1, 10),
     ("const_assert 1 > 2;", "assertion", 1, 1),
     ("const_assert 1;", "assertion", 1, 1),

@@ -11,6 +11,9 @@ def text(rule: str, wrong: str, advice: str, put: str) -> Case:
 
 
 BUFFER = "@group(0) @binding(0) "
+DUAL = "enable dual_source_blending; "
+PAIR = "struct A { @location(0) @blend_src(0) x: f32, @location(0) @blend_src(1) y: f32 }"
+COMPUTE = "@compute @workgroup_size(1) "
 A = struct("x: vec4f", head="class A(Struct):")
 
 TEXTS = [
@@ -43,6 +46,42 @@ TEXTS = [
     text("attribute-arguments", "struct A { @size x: f32 }", "correct it", "struct A { @size(8) x: f32 }"),
     text("attribute-number", "@group(-1) @binding(0) var<uniform> a: f32;", r"use a number from (\d)|use (0) or more", "@group(0) @binding(0) var<uniform> a: f32;"),
     text("attribute-missing", "@compute fn f() {}", "add it", "@compute @workgroup_size(1) fn f() {}"),
+    Case("WgslError target", "wgsl.parse('struct A { x: f32 }'@@)", ", target='wgpu'", "leave it out", ""),
+    text("enumerant", BUFFER + "var t: texture_storage_2d<rgba8, write>;", "write one of these", BUFFER + "var t: texture_storage_2d<rgba8unorm, write>;"),
+    text("enumerant-hidden", "const read = 1; " + BUFFER + "var t: texture_storage_2d<r32float, read>;", "rename the declaration", "const reads = 1; " + BUFFER + "var t: texture_storage_2d<r32float, read>;"),
+    text("pointer-type", "alias P = ptr<function, sampler>;", "a sampler itself", "alias P = sampler;"),
+    text("pointer-variable", "var<private> p: ptr<function, f32>;", "declare what it points to", "var<private> p: f32;"),
+    text("buffer-size", BUFFER + "var<storage> a: buffer<0>;", "use (1) or more", BUFFER + "var<storage> a: buffer<@@>;"),
+    text("buffer-space", "var<private> a: buffer<4>;", "use (var<storage>)", BUFFER + "@@ a: buffer<4>;"),
+    text("extension-missing", "struct A { @builtin(primitive_index) x: u32 }", "put `(.+)` at the top", "@@ struct A { @builtin(primitive_index) x: u32 }"),
+    text("diagnostic-conflict", "diagnostic(off, a.b); diagnostic(info, a.b);", "keep one of them", "diagnostic(off, a.b);"),
+    text("override-type", "override a;", "write a type such as (f32)", "override a: @@;"),
+    Case("WgslError override-fault", "wgsl.parse('override n = 1; override m = 6 / n;', overrides={'n': @@})", "0", "pass other values", "2"),
+    text("attribute-value", "struct A { @align(3) x: bool }", "change the number", "struct A { @align(4) x: bool }"),
+    text("attribute-word", "struct A { @location(0) @interpolate(smooth) x: f32 }", "write one of these", "struct A { @location(0) @interpolate(linear) x: f32 }"),
+    text("attribute-both", "struct A { @location(0) @builtin(position) x: vec4f }", "keep one of them", "struct A { @builtin(position) x: vec4f }"),
+    text("attribute-needs", "struct A { @invariant x: vec4f }", "add it", "struct A { @builtin(position) @invariant x: vec4f }"),
+    text("attribute-needs", "struct A { @interpolate(flat) x: u32 }", "or remove (@interpolate)", "struct A { x: u32 }"),
+    text("location-type", "struct A { @location(0) x: mat2x2f }", "a @location of its own", "struct A { @location(0) x: vec2f, @location(1) y: vec2f }"),
+    text("builtin-unknown", "struct A { @builtin(places) x: vec4f }", "correct it: (position)", "struct A { @builtin(@@) x: vec4f }"),
+    text("builtin-type", "struct A { @builtin(position) x: vec3f }", "change the type", "struct A { @builtin(position) x: vec4f }"),
+    text("builtin-stage", "@fragment fn f(@builtin(vertex_index) i: u32) {}", "remove it here", "@fragment fn f() {}"),
+    text("blend-source", DUAL + "struct A { @location(0) @blend_src(2) x: f32 }", "use one of them", DUAL + PAIR),
+    text("blend-pair", DUAL + "struct A { @location(0) @blend_src(0) x: f32 }", "correct its members", DUAL + PAIR),
+    text("interface-twice", "@fragment fn f(@location(0) a: f32, @location(0) b: f32) {}", "change one of them", "@fragment fn f(@location(0) a: f32, @location(1) b: f32) {}"),
+    text("interface-missing", "@fragment fn f(a: f32) {}", "add one", "@fragment fn f(@location(0) a: f32) {}"),
+    text("interface-outside", "fn f(@location(0) a: f32) {}", "remove it", "fn f(a: f32) {}"),
+    text("interface-outside", "fn f(@location(0) a: f32) {}", "or add @vertex or (@fragment)", "@fragment fn f(@location(0) a: f32) {}"),
+    text("interpolate-flat", "@fragment fn f(@location(0) a: u32) {}", "add it", "@fragment fn f(@location(0) @interpolate(flat) a: u32) {}"),
+    text("compute-location", COMPUTE + "fn f(@location(0) a: u32) {}", "buffers instead", COMPUTE + "fn f() {}"),
+    text("vertex-position", "@vertex fn f() {}", "add it", "@vertex fn f() -> @builtin(position) vec4f { return vec4f(); }"),
+    text("stage-twice", "@vertex @fragment fn f() {}", "keep one of them", "@fragment fn f() {}"),
+    text("must-use", "@must_use fn f() {}", "remove it", "fn f() {}"),
+    text("parameter-type", "fn f(a: array<u32>) {}", "a fixed size", "fn f(a: array<u32, 4>) {}"),
+    text("parameter-type", "fn f(a: array<u32>) {}", "pass a pointer", "fn f(a: ptr<storage, array<u32>>) {}"),
+    text("result-type", "fn f() -> atomic<u32> {}", "return plain data", "fn f() -> u32 { return 1; }"),
+    text("workgroup-size", "@compute @workgroup_size(0) fn f() {}", "use (1) or more", "@compute @workgroup_size(@@) fn f() {}"),
+    text("workgroup-types", "@compute @workgroup_size(1u, 1i) fn f() {}", "the same suffix", "@compute @workgroup_size(1u, 1u) fn f() {}"),
     text("array-count", "struct A { x: array<f32, 0> }", "use (1) or more", "struct A { x: array<f32, @@> }"),
     text("array-count", "struct A { x: array<f32, 0> }", "or leave it out", "struct A { x: array<f32> }"),
     text("array-inner", "struct A { x: array<array<f32>, 3> }", "give the inner array a count", "struct A { x: array<array<f32, 2>, 3> }"),
@@ -91,5 +130,4 @@ TEXTS_NOTHING: dict[str, str] = {
     "WgslError struct-unfolded": "a text too long to be a case here: tests/test_wgsl_hostile.py",
     "WgslError needs-skipped": "a note on a part that was skipped, not an error by itself",
     "WgslError not-whole": "a note on a part that was skipped, not an error by itself",
-    "WgslError constant-unknown": "what it is raised for shrinks with each built-in function that is computed",
 }

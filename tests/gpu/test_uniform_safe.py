@@ -13,7 +13,7 @@ import wgpu
 from hypothesis import Phase, assume, given, settings
 
 from gpustruct import BackendWarning, LayoutError, array, layout_of, mat2x2f, mat2x2h, mat3x2f, pack, uniform_safe
-from gpustruct.gpu import devices
+from gpustruct.gpu.commands import Dispatch, send
 from gpustruct.layout import Layout, naga
 from gpustruct.types import attributed, make_struct
 from gpustruct.uniform import UniformSafe
@@ -88,7 +88,8 @@ def read_back(
     uniform = device.create_buffer_with_data(data=data, usage=wgpu.BufferUsage.UNIFORM)
     usage = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC
     out = device.create_buffer(size=4 * len(expressions), usage=usage)
-    devices.run(device, pipeline, [{"buffer": uniform}, {"buffer": out}], (1, 1, 1))
+    dispatch = Dispatch(pipeline, [{"buffer": uniform}, {"buffer": out}], (1, 1, 1), 0, out.size)
+    send(device, out, [dispatch])
     return np.frombuffer(device.queue.read_buffer(out), np.float32).tolist()
 
 

@@ -7,19 +7,6 @@ from collections.abc import Iterator
 from ..errors import BackendWarning
 from ..layout import Layout, naga
 
-# WGSL §4.1.1: what `enable` may name, and what one backend adds.
-EXTENSIONS = frozenset(["f16", "clip_distances", "dual_source_blending", "subgroups", "primitive_index"])
-# WGSL §4.1.2: language features, which `requires` may name; naga knows the first three.
-NAGA_FEATURES = frozenset(
-    ["readonly_and_readwrite_storage_textures", "packed_4x8_integer_dot_product", "pointer_composite_access"]
-)
-FEATURES = NAGA_FEATURES | frozenset(
-    """unrestricted_pointer_parameters uniform_buffer_standard_layout subgroup_id subgroup_uniformity
-    texture_and_sampler_let texture_formats_tier1 linear_indexing fragment_depth immediate_address_space
-    filtering_parameters swizzle_assignment""".split()
-)
-STANDARD_LAYOUT = "uniform_buffer_standard_layout"
-
 
 def naga_warnings(layout: Layout, where: str) -> Iterator[BackendWarning]:
     """A warning if naga lays `layout`, a struct, out differently; it names the members to mark."""

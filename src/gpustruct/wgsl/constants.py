@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .. import layout
 from . import builtins, kinds, operators
 from .builtins import FUNCTIONS, matrices
 from .constructors import Constructors
@@ -12,13 +13,15 @@ from .kinds import BOOL, Type
 from .operators import Fault
 from .syntax import Call, Chain, Group, Literal, Name, Postfix, Step, Token, Unary
 from .tokens import PLACEHOLDER
-from .values import Scope, Unknown, Value, each, from_parts, names_of
+from .values import Names, Unknown, Value, each, from_parts, names_of
+
+_INTEGERS = (*layout.INTEGERS, kinds.ABSTRACT_INT)
 
 
 class Evaluator(Constructors):
     """Evaluates the expressions of one module."""
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: Names) -> None:
         super().__init__(scope)
         self._rules: dict[type, Callable[[Any], Value]] = {
             Literal: self._literal,
@@ -33,18 +36,23 @@ class Evaluator(Constructors):
     def value(self, node: Any) -> Value:
         """The value of an expression; WgslError where it has none, Unknown where it is not computed."""
         self.take(1, node.offset)
+        before = self.scope.override_uses
         try:
             return self._rules[type(node)](node)
         except Fault as fault:
-            raise self.error("constant-fault", node.offset, fault=str(fault)) from None
+            raise self._faulty(fault, node.offset, before) from None
 
-    def integer(self, node: Any, what: str) -> int:
-        """The value of an expression that must be an i32, a u32 or an abstract integer."""
-        value = self.value(node)
-        if value.type.family not in ("scalar", "abstract") or value.type.scalar not in operators.INTEGERS:
-            raise self.error("integer-wanted", node.offset, what=what, type=value.type.name)
+    def _faulty(self, fault: Fault, offset: int, before: int) -> Exception:
+        """The WgslError of a fault, of another rule if an override was used since `before`."""
+        rule = "override-fault" if self.scope.override_uses > before else "constant-fault"
+        return self.error(rule, offset, fault=str(fault))
+
+    def integer_of(self, value: Value, offset: int, what: str) -> int:
+        """`value`, which must be an i32, a u32 or an abstract integer."""
+        if value.type.family not in ("scalar", "abstract") or value.type.scalar not in _INTEGERS:
+            raise self.error("integer-wanted", offset, what=what, type=value.type.name)
         if value.type is kinds.INT and not -(2**31) <= value.data < 2**32:
-            raise self.error("constant-fault", node.offset, fault=f"{value.data} does not fit i32 or u32")
+            raise self.error("constant-fault", offset, fault=f"{value.data} does not fit i32 or u32")
         return value.data
 
     # Leaves.
@@ -55,9 +63,8 @@ class Evaluator(Constructors):
         found = operators.literal(node.text)
         if found is None:
             raise self.error("literal", node.offset, text=node.text)
-        if found[0] == "f16":
-            self.scope.use_half(node)
-        return Value(kinds.PLAIN[found[0]], found[1])
+        self.scope.check_literal(node, found[0])
+        return Value(kinds.vector(1, found[0]), found[1])
 
     def _name(self, node: Name) -> Value:
         if node.text == PLACEHOLDER:
@@ -120,51 +127,58 @@ class Evaluator(Constructors):
         return value
 
     def _chain(self, node: Chain) -> Value:
+        before = self.scope.override_uses
         result = self.value(node.operands[0])
         for sign, operand in zip(node.signs, node.operands[1:], strict=True):
             if sign.text in ("&&", "||") and result.type is BOOL and result.data == (sign.text == "||"):
                 continue
-            result = self._binary(sign, result, self.value(operand))
+            uses = self.scope.override_uses
+            right = self.value(operand)
+            try:
+                result = self._binary(sign, result, right)
+            except Fault as fault:
+                # What a constant on the right breaks, no value of an override on the left mends.
+                hopeless = self.scope.override_uses == uses and _breaks_any(sign.text, result, right)
+                start = self.scope.override_uses if hopeless else before
+                raise self._faulty(fault, sign.offset, start) from None
         return result
 
     def _binary(self, sign: Token, left: Value, right: Value) -> Value:
         text, offset, kind = sign.text, sign.offset, left.type
-        try:
-            if (
-                kind is right.type
-                and kind.family in ("scalar", "abstract")
-                and kind is not BOOL
-                and text in operators.ARITHMETIC
-            ):
-                return Value(kind, operators.ARITHMETIC[text](kind.scalar, left.data, right.data))
-            if "matrix" in (left.type.family, right.type.family) and text in ("+", "-", "*"):
-                if (found := matrices.arithmetic(self, text, left, right, offset)) is not None:
-                    return found
-                raise self.error("operator", offset, sign=text, types=names_of([left, right]))
-            if text in ("<<", ">>"):
-                rows, pairs = self.aligned([right], "u32", offset, text)
-                values = [left.data] if left.type.rows == 1 else left.data
-                if left.type.scalar in operators.INTEGERS and rows == left.type.rows:
-                    scalar = left.type.scalar
-                    return from_parts(
-                        rows,
-                        scalar,
-                        [operators.shift(text, scalar, a, b) for a, (b,) in zip(values, pairs, strict=True)],
-                    )
-                raise self.error("operator", offset, sign=text, types=names_of([left, right]))
-            scalar = self.common_scalar((left.type, right.type), offset)
-            if not _has_operator(text, scalar, left.type, right.type):
-                raise self.error("operator", offset, sign=text, types=names_of([left, right]))
-            rows, pairs = self.aligned([left, right], scalar, offset, text)
-            if text in operators.ARITHMETIC:
-                return from_parts(rows, scalar, [operators.ARITHMETIC[text](scalar, a, b) for a, b in pairs])
-            if text in operators.BITWISE:
-                return from_parts(rows, scalar, [operators.BITWISE[text](a, b) for a, b in pairs])
-            if text in operators.COMPARISON:
-                return from_parts(rows, "bool", [operators.COMPARISON[text](a, b) for a, b in pairs])
-            return right
-        except Fault as fault:
-            raise self.error("constant-fault", offset, fault=str(fault)) from None
+        if (
+            kind is right.type
+            and kind.family in ("scalar", "abstract")
+            and kind is not BOOL
+            and text in operators.ARITHMETIC
+        ):
+            return Value(kind, operators.ARITHMETIC[text](kind.scalar, left.data, right.data))
+        refusal = self.error("operator", offset, sign=text, types=names_of([left, right]))
+        if "matrix" in (left.type.family, right.type.family) and text in ("+", "-", "*"):
+            if (found := matrices.arithmetic(self, text, left, right, offset)) is not None:
+                return found
+            raise refusal
+        if text in ("<<", ">>"):
+            return self._shifted(sign, left, right)
+        scalar = self.common_scalar((left.type, right.type), offset)
+        if not _has_operator(text, scalar, left.type, right.type):
+            raise refusal
+        rows, pairs = self.aligned([left, right], scalar, offset, text)
+        if text in operators.ARITHMETIC:
+            return from_parts(rows, scalar, [operators.ARITHMETIC[text](scalar, a, b) for a, b in pairs])
+        if text in operators.BITWISE:
+            return from_parts(rows, scalar, [operators.BITWISE[text](a, b) for a, b in pairs])
+        if text in operators.COMPARISON:
+            return from_parts(rows, "bool", [operators.COMPARISON[text](a, b) for a, b in pairs])
+        return right
+
+    def _shifted(self, sign: Token, left: Value, right: Value) -> Value:
+        rows, by = self.aligned([right], "u32", sign.offset, sign.text)
+        scalar = left.type.scalar
+        if left.type.family == "matrix" or scalar not in operators.INTEGERS or rows != left.type.rows:
+            raise self.error("operator", sign.offset, sign=sign.text, types=names_of([left, right]))
+        values = [left.data] if rows == 1 else left.data
+        parts = [operators.shift(sign.text, scalar, a, b) for a, (b,) in zip(values, by, strict=True)]
+        return from_parts(rows, scalar, parts)
 
     # Parts of a value.
 
@@ -186,15 +200,25 @@ class Evaluator(Constructors):
         raise self.error("no-component", step.offset, type=type_.name, name=name)
 
     def _indexed(self, value: Value, step: Step) -> Value:
-        index, type_ = self.integer(step.index, "an index"), value.type
+        before = self.scope.override_uses
+        index, type_ = self.integer_of(self.value(step.index), step.offset, "an index"), value.type
         if type_.family not in ("vector", "matrix", "array"):
             raise self.error("no-component", step.offset, type=type_.name, name=f"[{index}]")
         if not 0 <= index < len(value.data):
-            raise self.error("constant-fault", step.offset, fault=f"index {index} of {type_.name}")
+            raise self._faulty(Fault(f"index {index} of {type_.name}"), step.offset, before)
         if type_.element is not None:
             return Value(type_.element, value.data[index])
         rows = type_.rows if type_.family == "matrix" else 1
         return Value(kinds.vector(rows, type_.scalar), value.data[index])
+
+
+def _breaks_any(sign: str, left: Value, right: Value) -> bool:
+    """Whether `right` breaks the operator for any integers on the left: a division by zero, a shift too far."""
+    parts = right.data if isinstance(right.data, tuple) else (right.data,)
+    if left.type.scalar not in operators.INTEGERS or sign not in ("/", "%", "<<", ">>"):
+        return False
+    limit = operators.shift_limit(left.type.scalar)
+    return any(part == 0 for part in parts) if sign in ("/", "%") else any(part >= limit for part in parts)
 
 
 def _has_operator(sign: str, scalar: str, left: Type, right: Type) -> bool:

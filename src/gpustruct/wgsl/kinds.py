@@ -13,7 +13,8 @@ from ..layout import MAX_DEPTH, SCALARS
 from ..types import PLAIN_TYPES, array, atomic
 from .source import short
 
-Family = Literal["abstract", "scalar", "vector", "matrix", "atomic", "array", "struct", "opaque"]
+# "opaque" is a texture or a sampler, "pointer" what only functions hold, "buffer" bytes without a type (§6.5).
+Family = Literal["abstract", "scalar", "vector", "matrix", "atomic", "array", "struct", "opaque", "pointer", "buffer"]
 
 ABSTRACT_INT, ABSTRACT_FLOAT = "abstract int", "abstract float"
 NUMERIC = tuple(SCALARS)
@@ -41,11 +42,25 @@ class Type:
     has_atomic: bool = False
     runtime: bool = False
     override: bool = False
+    # Of a storage texture.
+    access: str = ""
+    # Host-shareable, but a backend's own type, which no class stands for.
+    foreign: bool = False
 
     @property
     def is_plain_data(self) -> bool:
         """Whether values of this type can be made (WGSL §6.2.12, constructible)."""
-        return not (self.has_atomic or self.runtime or self.override or self.family == "opaque")
+        return self.is_data and not (self.has_atomic or self.runtime or self.override)
+
+    @property
+    def is_data(self) -> bool:
+        """Whether a struct or an array may hold it: no texture, no sampler, no pointer."""
+        return self.family not in ("opaque", "pointer", "buffer")
+
+    @property
+    def is_shareable(self) -> bool:
+        """Whether it may be in a buffer (WGSL §14.4.1, host-shareable)."""
+        return self.cls is not None or self.foreign or self.family == "buffer"
 
 
 def same(a: Type, b: Type) -> bool:
@@ -79,6 +94,26 @@ PLAIN: dict[str, Type] = {
         name: Type(name, "abstract", None, f"{name} is no memory type", name) for name in (ABSTRACT_INT, ABSTRACT_FLOAT)
     },
 }
+# naga's numbers of 64 bits.
+WIDE = ("i64", "u64", "f64")
+
+
+def _wide(name: str, family: Family, scalar: str, rows: int, columns: int = 1) -> Type:
+    return Type(name, family, None, f"{name} is naga's own type", scalar, rows, columns, foreign=True)
+
+
+_WIDE_VECTORS = {
+    (rows, scalar): _wide(
+        f"vec{rows}<{scalar}>" if rows > 1 else scalar, "vector" if rows > 1 else "scalar", scalar, rows
+    )
+    for rows in (1, 2, 3, 4)
+    for scalar in WIDE
+}
+_WIDE_MATRICES = {
+    (columns, rows): _wide(f"mat{columns}x{rows}<f64>", "matrix", "f64", rows, columns)
+    for columns in (2, 3, 4)
+    for rows in (2, 3, 4)
+}
 BOOL, I32, U32, F32 = PLAIN["bool"], PLAIN["i32"], PLAIN["u32"], PLAIN["f32"]
 INT, FLOAT = PLAIN[ABSTRACT_INT], PLAIN[ABSTRACT_FLOAT]
 _ABSTRACT_VECTORS = {
@@ -97,6 +132,8 @@ _ABSTRACT_MATRICES = {
 
 def vector(rows: int, scalar: str) -> Type:
     """vecN of `scalar`, or the scalar itself where `rows` is 1."""
+    if scalar in WIDE:
+        return _WIDE_VECTORS[rows, scalar]
     if rows == 1:
         return PLAIN[scalar]
     if scalar == "bool":
@@ -108,6 +145,8 @@ def matrix(columns: int, rows: int, scalar: str) -> Type:
     """matCxR of a float type, or of abstract floats."""
     if scalar == ABSTRACT_FLOAT:
         return _ABSTRACT_MATRICES[columns, rows]
+    if scalar == "f64":
+        return _WIDE_MATRICES[columns, rows]
     return PLAIN[f"mat{columns}x{rows}{SCALARS[scalar].suffix}"]
 
 
@@ -123,7 +162,10 @@ def concrete(kind: Type) -> Type:
 
 
 def atomic_of(scalar: str) -> Type:
-    """atomic<i32> or atomic<u32>."""
+    """atomic<i32> or atomic<u32>; naga's other atomics."""
+    if scalar not in ("i32", "u32"):
+        name = f"atomic<{scalar}>"
+        return Type(name, "atomic", None, f"{name} is naga's own type", scalar, has_atomic=True, foreign=True)
     return Type(f"atomic<{scalar}>", "atomic", atomic[PLAIN_TYPES[scalar]], "", scalar, has_atomic=True)
 
 
@@ -142,6 +184,7 @@ def array_of(element: Type, count: int | None, *, override: bool = False) -> Typ
     shown = f"array<{element.name}>" if runtime else f"array<{element.name}, {count or 'override'}>"
     facts: dict[str, Any] = {"element": element, "count": count, "has_atomic": element.has_atomic}
     facts["depth"] = _depth(element.depth, shown)
+    facts["foreign"] = element.foreign
     if override:
         return Type(shown, "array", None, "its count is an override", runtime=False, override=True, **facts)
     if element.cls is None:
@@ -164,22 +207,10 @@ def struct_of(name: str, members: tuple[tuple[str, Type], ...], cls: Any) -> Typ
         has_atomic=any(type_.has_atomic for _, type_ in members),
         runtime=any(type_.runtime for _, type_ in members),
         override=any(type_.override for _, type_ in members),
+        foreign=cls is None and all(type_.is_shareable for _, type_ in members),
     )
 
 
-def opaque(name: str) -> Type:
-    """A texture, a sampler or a pointer: no bytes of it are in a buffer."""
-    return Type(name, "opaque", None, f"{name} has no memory layout")
-
-
-# WGSL §6.5 (textures and samplers), §6.4 (pointers).
-_TEXTURES = [f"texture_{kind}" for kind in ("1d", "2d", "2d_array", "3d", "cube", "cube_array", "multisampled_2d")]
-_STORAGE = [f"texture_storage_{kind}" for kind in ("1d", "2d", "2d_array", "3d")]
-_DEPTH = [f"texture_depth_{kind}" for kind in ("2d", "2d_array", "cube", "cube_array", "multisampled_2d")]
-HANDLES = frozenset(
-    ["sampler", "sampler_comparison", "texture_external", "texture_depth_cube"] + _TEXTURES + _STORAGE + _DEPTH
-)
-# What naga calls a type and the specification does not.
-NAGA_ONLY = frozenset(
-    ["f64", "i64", "u64", "vec2d", "vec3d", "vec4d", "binding_array", "acceleration_structure", "ray_query"]
-)
+def handle(name: str, family: Family = "opaque", **facts: Any) -> Type:
+    """A texture, a sampler, a pointer or an untyped buffer: gpustruct has no class for it."""
+    return Type(name, family, None, f"{name} has no memory layout", **facts)

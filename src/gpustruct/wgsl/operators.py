@@ -18,10 +18,12 @@ from .kinds import ABSTRACT_FLOAT, ABSTRACT_INT
 Number = int | float | bool
 
 _BITS = {name: (int(SCALARS[name].low), int(SCALARS[name].high)) for name in layout.INTEGERS}
-_BITS[ABSTRACT_INT] = -(2**63), 2**63 - 1
-_LARGEST_IN_F32 = {"i32": 2**31 - 2**7, "u32": 2**32 - 2**8}
+_BITS[ABSTRACT_INT] = _BITS["i64"] = -(2**63), 2**63 - 1
+_BITS["u64"] = 0, 2**64 - 1
+_LARGEST_IN_F32 = {"i32": 2**31 - 2**7, "u32": 2**32 - 2**8, "i64": 2**63 - 2**39, "u64": 2**64 - 2**40}
 INTEGERS = tuple(_BITS)
-FLOATS = (*layout.FLOATS, ABSTRACT_FLOAT)
+CONCRETE_INTEGERS = (*layout.INTEGERS, "i64", "u64")
+FLOATS = (*layout.FLOATS, ABSTRACT_FLOAT, "f64")
 _FORMAT = {name: SCALARS[name].format for name in layout.FLOATS}
 
 
@@ -50,24 +52,23 @@ def fit(scalar: str, value: Number) -> Number:
 
 
 def wrap(scalar: str, value: int) -> int:
-    """A concrete integer modulo 2^32; an abstract one must fit."""
-    if scalar == "u32":
-        return value & 0xFFFFFFFF
-    if scalar == "i32":
-        return (value + 2**31 & 0xFFFFFFFF) - 2**31
-    return int(fit(scalar, value))
+    """A concrete integer modulo 2 to the power of its bits; an abstract one must fit."""
+    if scalar == ABSTRACT_INT:
+        return int(fit(scalar, value))
+    low, high = _BITS[scalar]
+    return (value - low & (high - low)) + low
 
 
 def convert(value: Number, before: str, after: str) -> Number:
     """An explicit conversion such as ``u32(e)`` (§17.1.2): truncates, keeps bits between i32 and u32."""
     if after == "bool":
         return bool(value)
-    if after in ("i32", "u32"):
+    if after in CONCRETE_INTEGERS:
         if before in FLOATS:
             # The nearest integer that the float's own type holds too: 5e9f becomes 4294967040u.
             low, high = _BITS[after]
             return min(max(int(value), low), _LARGEST_IN_F32[after] if before == "f32" else high)
-        return wrap(after, int(value)) if before in ("i32", "u32") else fit(after, int(value))
+        return wrap(after, int(value)) if before in CONCRETE_INTEGERS else fit(after, int(value))
     return fit(after, value)
 
 
@@ -125,22 +126,27 @@ BITWISE: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
+def shift_limit(scalar: str) -> int:
+    """The bits of an integer type: a shift must be by less."""
+    return 32 if scalar in ("i32", "u32") else 64
+
+
 def shift(sign: str, scalar: str, value: int, by: int) -> int:
     """``<<`` and ``>>`` (§8.9): less than the type's width; a left shift may lose no bits."""
-    width = 64 if scalar == ABSTRACT_INT else 32
+    width = shift_limit(scalar)
     if not 0 <= by < width:
         raise Fault(f"a shift by {by} in {scalar}")
     return value >> by if sign == ">>" else int(fit(scalar, value << by))
 
 
-_INTEGER = re.compile(r"(0[xX][0-9a-fA-F]+|0|[1-9][0-9]*)([iu]?)")
+_INTEGER = re.compile(r"(0[xX][0-9a-fA-F]+|0|[1-9][0-9]*)(l?[iu]|)")
 _FLOAT = re.compile(
-    r"((?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+)([fh]?)|(0|[1-9][0-9]*)([fh])"
+    r"((?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+)(l?f|h|)|(0|[1-9][0-9]*)(l?f|h)"
 )
 _HEX_FLOAT = re.compile(
     r"(0[xX](?:[0-9a-fA-F]+\.[0-9a-fA-F]*|\.[0-9a-fA-F]+)(?:[pP][+-]?[0-9]+(?=[fh]?$)|$)|0[xX][0-9a-fA-F]+[pP][+-]?[0-9]+)([fh]?)"
 )
-_SUFFIX = {row.suffix: name for name, row in SCALARS.items()}
+_SUFFIX = {row.suffix: name for name, row in SCALARS.items()} | {"li": "i64", "lu": "u64", "lf": "f64"}
 _LONGEST = 400
 
 

@@ -7,15 +7,18 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..errors import BackendWarning, WgslError
-from . import backends, variables
+from . import functions, variables
 from .conditions import Defines
 from .declarations import Resolver
+from .directives import Directives
+from .extensions import STANDARD_LAYOUT
 from .module import EntryPoint, Module, Skipped, Variable
 from .recovery import Starts, starts_in
 from .source import BYTE_ORDER_MARK, Source, short
 from .syntax import Declaration, tree
+from .targets import Target
 from .templates import Templates, filled, first_mark
-from .tokens import PLACEHOLDER, Piece, next_start, piece_from
+from .tokens import PLACEHOLDER, Piece, has_semicolon, next_start, piece_from
 from .values import Value
 
 MOST_DECLARATIONS = 10_000
@@ -24,10 +27,16 @@ _DIRECTIVES = ("enable", "requires", "diagnostic")
 
 
 def read(
-    text: str, *, skip: bool, overrides: Mapping[Any, Any], standard_layout: bool, defines: Mapping[str, Any] | None
+    text: str,
+    *,
+    skip: bool,
+    overrides: Mapping[Any, Any] | None,
+    standard_layout: bool,
+    defines: Mapping[str, Any] | None,
+    target: str,
 ) -> tuple[Module | WgslError, list[BackendWarning]]:
     """The Module of `text`, or the error that it ends in; and what to warn about, either way."""
-    reader = _Reader(text, skip, overrides, standard_layout, defines)
+    reader = _Reader(text, skip, overrides, standard_layout, defines, Target(target))
     try:
         return reader.module(), reader.resolver.warnings
     except WgslError as error:
@@ -39,19 +48,19 @@ class _Reader:
         self,
         text: str,
         skip: bool,
-        overrides: Mapping[Any, Any],
+        overrides: Mapping[Any, Any] | None,
         standard_layout: bool,
         defines: Mapping[str, Any] | None,
+        target: Target,
     ) -> None:
         self.defines = Defines(defines)
         self.is_template = skip or defines is not None
         self.source = Source(filled(text, self.defines) if defines else text)
         self.skip = skip
-        self.standard_layout = standard_layout
-        self.enabled: list[str] = []
-        self.required: list[str] = []
+        self.standard_layout = standard_layout or target.is_tint
         self.skipped: list[Skipped] = []
-        self.resolver = Resolver(self.source, overrides, set())
+        self.resolver = Resolver(self.source, overrides, target)
+        self.directives = Directives(self.resolver)
 
     def module(self) -> Module:
         declarations = list(self._declarations())
@@ -64,7 +73,8 @@ class _Reader:
                 if declaration.kind == "var":
                     found["var"][declaration.name] = self._variable(declaration)
                 elif declaration.kind == "fn":
-                    found["fn"][declaration.name] = variables.entry_point(resolver, declaration)
+                    entry = found["fn"][declaration.name] = functions.entry_point(resolver, declaration)
+                    functions.check_signature(resolver, declaration, entry)
                 else:
                     resolver.resolve(declaration)
             except WgslError as error:
@@ -72,8 +82,13 @@ class _Reader:
                     self._skip(error, "a cycle")
                 else:
                     self._skip(error, f"{declaration.kind} {declaration.name}".strip())
-                    resolver.failed.add(declaration.name)
-        resolver.unbound()
+                    # An entry point is known by its attributes, even if what it takes is not.
+                    if declaration.name not in found["fn"]:
+                        resolver.failed.add(declaration.name)
+        resolver.overrides.check_given()
+        for offset in self.source.double_minus:
+            where = f"line {self.source.line_at(offset)}"
+            resolver.warn(BackendWarning.of("naga-minus", where=where))
         if resolver.half is not None and any(declaration.kind in ("var", "fn") for declaration in declarations):
             half = resolver.half
             self._skip(self.source.error("f16-disabled", half.offset, name=half.text), half.text)
@@ -85,7 +100,8 @@ class _Reader:
         source = self.source
         templates = self._templates()
         starts = Starts(source.text) if self.skip else None
-        offset, late, count = next_start(source, 0), False, 0
+        offset, count = next_start(source, 0), 0
+        late = has_semicolon(source, 0, offset)
         while offset < len(source.text):
             count += 1
             if count > MOST_DECLARATIONS:
@@ -114,6 +130,7 @@ class _Reader:
             except WgslError as error:
                 self._skip(error, self._first_line(offset, head))
             offset = next_start(source, piece.end)
+            late |= has_semicolon(source, piece.end, offset)
 
     def _templates(self) -> Templates | None:
         """Make the source what is to be read; list what is not."""
@@ -192,34 +209,15 @@ class _Reader:
         source, keyword = self.source, declaration.kind
         if late:
             raise source.error("directive-late", declaration.offset, keyword=keyword)
-        if keyword == "diagnostic":
-            severity = declaration.words[0]
-            if severity.text not in ("error", "warning", "info", "off"):
-                raise source.error("severity", severity.offset, name=severity.text)
-            return
-        for word in declaration.words:
-            where = f"line {source.line_at(word.offset)}"
-            allowed = backends.EXTENSIONS if keyword == "enable" else backends.FEATURES
-            if word.text not in allowed:
-                backend = {"wgpu": "naga", "chrom": "Tint"}.get(word.text.split("_")[0][:5].rstrip("_"))
-                if backend:
-                    self.resolver.warn(
-                        BackendWarning.of("naga-extension", backend=backend, name=word.text, where=where)
-                    )
-                raise source.error("extension-unknown", word.offset, keyword=keyword, name=word.text)
-            if keyword == "enable":
-                self.enabled.append(word.text)
-                self.resolver.enabled.add(word.text)
-                continue
-            self.required.append(word.text)
-            self.standard_layout |= word.text == backends.STANDARD_LAYOUT
-            if word.text not in backends.NAGA_FEATURES:
-                self.resolver.warn(BackendWarning.of("naga-requires", name=word.text, where=where))
+        self.directives.take(declaration)
 
     # Declarations to the module.
 
     def _variable(self, declaration: Declaration) -> Variable:
-        return variables.variable(self.resolver, declaration, standard_layout=self.standard_layout)
+        return variables.variable(self.resolver, declaration, standard_layout=self._standard_layout())
+
+    def _standard_layout(self) -> bool:
+        return self.standard_layout or STANDARD_LAYOUT in self.directives.required
 
     def _made(
         self, declarations: list[Declaration], found: dict[str, Variable], functions: dict[str, EntryPoint | None]
@@ -227,8 +225,8 @@ class _Reader:
         resolver = self.resolver
         module = Module(
             functions=tuple(d.name for d in declarations if d.kind == "fn"),
-            enabled=tuple(dict.fromkeys(self.enabled)),
-            required=tuple(dict.fromkeys(self.required)),
+            enabled=tuple(self.directives.enabled),
+            required=tuple(self.directives.required),
             skipped=tuple(sorted(self.skipped, key=lambda part: part.line)),
         )
         known: dict[tuple[int, int], Any] = {}
@@ -244,10 +242,8 @@ class _Reader:
                     (module.structs if kind == "struct" else module.aliases)[name] = type_.cls
             elif kind == "const" and name in resolver.values:
                 module.constants[name] = _plain(resolver.values[name], known)
-            elif kind == "const":
-                module.unavailable[name] = resolver.unknown[name]
             elif kind == "override":
-                module.overrides[name] = resolver.overrides[name]
+                module.overrides[name] = resolver.overrides.known[name]
             elif kind == "var":
                 variable = found[name]
                 (module.variables if variable.group is None else module.bindings)[name] = variable

@@ -20,12 +20,13 @@ _OTHER = r"\x80-\x84\x86-\u200d\u2010-\u2027\u202a-\U0010ffff"
 _DIGITS = r"0[xX][0-9a-fA-F]*\.?[0-9a-fA-F]*(?:[pP][+-]?[0-9]+)?|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _TOKEN = re.compile(
     rf"(?P<blank>[{BLANK}]+|{_LINE_COMMENT})|(?P<comment>/\*)|(?P<name>[A-Za-z_{_OTHER}][A-Za-z0-9_{_OTHER}]*)"
-    rf"|(?P<number>(?:{_DIGITS})[iufh]?)"
+    rf"|(?P<number>(?:{_DIGITS})(?:l[iuf]|[iufh])?)"
     r"|(?P<sign>->|<<=|<<|<=|&&|\|\||==|!=|\+\+|--|[-+*/%&|^~!<>=(){}\[\],;:.@])"
 )
 _COMMENT_MARK = re.compile(r"/\*|\*/")
 _BETWEEN = re.compile(f"(?:[{BLANK};]+|{_LINE_COMMENT})*")
 _PLACEHOLDER = re.compile(rf"[\w{PLACEHOLDER}]+")
+_BETWEEN_STEP = re.compile(f"[{BLANK}]+|;|{_LINE_COMMENT}")
 _STOP = re.compile(rf"[{{}};]|{_LINE_COMMENT}|/\*")
 
 KEYWORDS = {
@@ -98,6 +99,17 @@ def next_start(source: Source, offset: int) -> int:
         if not source.text.startswith("/*", offset):
             return offset
         offset = end_of_comment(source, offset)
+
+
+def has_semicolon(source: Source, start: int, end: int) -> bool:
+    """Whether a semicolon, and not only blanks and comments, stands between two declarations."""
+    text = source.text
+    while start < end:
+        found = _BETWEEN_STEP.match(text, start, end)
+        if found and found[0] == ";":
+            return True
+        start = found.end() if found else end_of_comment(source, start)
+    return False
 
 
 def piece_from(source: Source, start: int) -> Piece:

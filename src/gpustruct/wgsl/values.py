@@ -25,11 +25,14 @@ class Unknown(Exception):
     """A value that this room does not compute, or an override that has none yet."""
 
 
-class Scope(Protocol):
+class Names(Protocol):
     """What the names of a module mean."""
 
     source: Source
 
+    @property
+    def override_uses(self) -> int: ...
+    def check_literal(self, node: Any, scalar: str) -> None: ...
     def kind_of(self, name: str) -> str: ...
     def value_of(self, name: str, offset: int) -> Value: ...
     def type_of(self, name: Name) -> Type: ...
@@ -39,7 +42,7 @@ class Scope(Protocol):
 class Conversions:
     """What expressions of one module need of each other; all of them together take a bounded number of steps."""
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: Names) -> None:
         self.scope = scope
         self.steps = 0
 
@@ -67,7 +70,7 @@ class Conversions:
         if before.family in simple and wanted.family in simple and shapes[0] == shapes[1]:
             if wanted.scalar in operators.FLOATS and before.scalar in (ABSTRACT_INT, ABSTRACT_FLOAT):
                 return self.fitted(value, wanted, offset)
-            if wanted.scalar in ("i32", "u32") and before.scalar == ABSTRACT_INT:
+            if wanted.scalar in operators.CONCRETE_INTEGERS and before.scalar == ABSTRACT_INT:
                 return self.fitted(value, wanted, offset)
         raise self.error("no-conversion", offset, before=before.name, wanted=wanted.name)
 

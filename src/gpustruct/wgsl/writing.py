@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import count
 from typing import Any, Literal
 
 from ..errors import WgslError
 from ..layout import Layout, Member, naga
 from ..types import layout_of
+from . import stage_attributes
 
 PADDING_FORMS = (None, "attributes", "members")
 MOST_SCALARS = 64
@@ -21,6 +22,7 @@ def declare(*types: Any, padding: Literal["attributes", "members"] | None = None
     each member that holds it: WGSL says that this changes nothing, and backends that do not propagate
     it (naga) then agree. `padding="attributes"` writes every gap as @size on the member before it;
     `padding="members"` fills every gap with members named ``pad0``, ``pad1`` …; both keep all offsets.
+    A struct that `parse` read keeps the @location, @builtin, @interpolate, @invariant and @blend_src of its members.
     A type that is no struct adds only the structs inside it. A comment stands where naga reads a matrix wrongly
     from uniform, and says what to write (docs/wgsl.md).
 
@@ -45,10 +47,11 @@ def declare(*types: Any, padding: Literal["attributes", "members"] | None = None
     unmarked: dict[int, int] = {}
     used = {"u32", "vec4u", "f16", "array"} if padding == "members" else set[str]()
     uses_f16 = False
+    stages = dict(found for type_ in types for found in _stage_structs(type_))
     for layout in (struct for type_ in types for struct in _structs(layout_of(type_), unmarked)):
         # Inner structs come first, so that theirs are known.
         unmarked[id(layout)] = max(_unmarked(member, unmarked) for member in layout.fields)
-        text = _struct_text(layout, padding, unmarked)
+        text = _struct_text(layout, padding, unmarked, stages.get(id(layout), {}))
         if texts.setdefault(layout.name, text) != text:
             raise WgslError.of("declare-twice", name=layout.name)
         used.update(word for member in layout.fields for word in _predeclared(member))
@@ -78,9 +81,20 @@ def _structs(layout: Layout, seen: dict[int, int]) -> Iterator[Layout]:
         yield core
 
 
-def _struct_text(layout: Layout, padding: str | None, unmarked: dict[int, int]) -> str:
+def _stage_structs(type_: Any) -> Iterator[tuple[int, Mapping[str, str]]]:
+    """The structs in `type_` whose members are a stage's inputs or outputs, with the attributes that say so."""
+    while (element := getattr(type_, "__element__", None)) is not None:
+        type_ = element
+    cls = type_ if isinstance(type_, type) else type(type_)
+    if texts := stage_attributes.of(cls):
+        yield id(layout_of(cls).core), texts
+
+
+def _struct_text(layout: Layout, padding: str | None, unmarked: dict[int, int], stage: Mapping[str, str]) -> str:
     marks = {
-        m.name: f"@align({m.align}) " for m in layout.fields if m.explicit_align or _unmarked(m, unmarked) < m.align
+        m.name: f"@align({m.align}) " * (m.explicit_align is not None or _unmarked(m, unmarked) < m.align)
+        + stage.get(m.name, "")
+        for m in layout.fields
     }
     lines = _padded_lines(layout, marks) if padding == "members" else _lines(layout, marks, padding == "attributes")
     return "".join((f"struct {layout.name} {{\n", *(f"  {line},\n" for line in lines), "}\n"))

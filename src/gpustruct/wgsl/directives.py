@@ -1,0 +1,98 @@
+"""``enable``, ``requires`` and ``diagnostic``, and the attribute @diagnostic. WGSL §4 (directives), §2.3 (diagnostics)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..errors import BackendWarning
+from . import extensions
+from .scope import Scope
+from .syntax import Attribute, Declaration, Name, Postfix, Token
+
+SEVERITIES = ("error", "warning", "info", "off")
+
+
+class Directives:
+    """What the directives of one module have said so far."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+        self.enabled: dict[str, None] = {}
+        self.required: dict[str, None] = {}
+        self._filters: dict[str, str] = {}
+
+    def take(self, declaration: Declaration) -> None:
+        """Note what a directive says; WgslError where the specification does not know it."""
+        if declaration.kind == "diagnostic":
+            severity, *rule = declaration.words
+            check_filter(
+                self.scope, severity.text, severity.offset, ".".join(word.text for word in rule), self._filters
+            )
+            return
+        for word in declaration.words:
+            if declaration.kind == "enable":
+                self._enable(word)
+            else:
+                self._require(word)
+
+    def _enable(self, word: Token) -> None:
+        scope, name = self.scope, word.text
+        where = f"line {scope.source.line_at(word.offset)}"
+        known = extensions.ENABLE.get(name)
+        if known is None:
+            backend = next(
+                (
+                    backend
+                    for backend, starts in (("naga", extensions.NAGA_ENABLE), ("Tint", extensions.TINT_ENABLE))
+                    if name.startswith(starts)
+                ),
+                "",
+            )
+            if backend.lower() != scope.target.name:
+                if backend:
+                    scope.warn(BackendWarning.of("naga-extension", backend=backend, name=name, where=where))
+                raise scope.source.error("extension-unknown", word.offset, keyword="enable", name=name)
+        elif not known.naga:
+            scope.warn(BackendWarning.of("naga-enable", name=name, where=where, remedy=known.remedy))
+        self.enabled[name] = None
+        scope.enabled.add(name)
+
+    def _require(self, word: Token) -> None:
+        scope, name = self.scope, word.text
+        known = extensions.REQUIRES.get(name)
+        if known is None:
+            raise scope.source.error("extension-unknown", word.offset, keyword="requires", name=name)
+        if not known.naga:
+            where = f"line {scope.source.line_at(word.offset)}"
+            scope.warn(BackendWarning.of("naga-requires", name=name, where=where, remedy=known.remedy))
+        self.required[name] = None
+
+
+def check_filter(scope: Scope, severity: str, offset: int, rule: str, known: dict[str, str]) -> None:
+    """Refuse an unknown severity, and two severities for one rule; `known` is what was said before."""
+    if severity not in SEVERITIES:
+        raise scope.source.error("severity", offset, name=severity)
+    before = known.setdefault(rule, severity)
+    if before != severity:
+        raise scope.source.error("diagnostic-conflict", offset, name=rule, before=before, after=severity)
+
+
+def check_attributes(scope: Scope, attributes: Iterable[Attribute]) -> None:
+    """Judge the @diagnostic attributes of one declaration."""
+    known: dict[str, str] = {}
+    for attribute in attributes:
+        if attribute.name == "diagnostic" and len(attribute.arguments) == 2:
+            severity, rule = attribute.arguments
+            word = severity.text if isinstance(severity, Name) else "..."
+            check_filter(scope, word, severity.offset, _rule_name(scope, rule), known)
+
+
+def _rule_name(scope: Scope, node: object) -> str:
+    if isinstance(node, Name) and node.arguments is None:
+        return node.text
+    if isinstance(node, Postfix) and isinstance(node.base, Name) and len(node.steps) == 1 and node.steps[0].name:
+        return f"{node.base.text}.{node.steps[0].name}"
+    offset = getattr(node, "offset", 0)
+    raise scope.source.error(
+        "attribute-arguments", offset, name="diagnostic", wanted="a severity and a rule", given="other"
+    )

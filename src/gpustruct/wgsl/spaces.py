@@ -1,0 +1,45 @@
+"""What each address space allows. WGSL §14.3 (address spaces), §14.4 (memory layout)."""
+
+from __future__ import annotations
+
+from ..errors import BackendWarning
+from .kinds import Type
+from .scope import Scope
+
+SPACES = ("uniform", "storage", "workgroup", "private", "immediate")
+_WRITABLE = ("workgroup", "private", "function")
+_SHARED = ("uniform", "storage", "immediate")
+_WITH_BUFFERS = ("uniform", "storage", "workgroup")
+
+
+def default_access(space: str) -> str:
+    """The access mode of a variable that gives none."""
+    return "read_write" if space in _WRITABLE else "read"
+
+
+def check(scope: Scope, offset: int, name: str, space: str, access: str, kind: Type) -> None:
+    """Judge a variable, or what a pointer points to; WgslError where the space does not allow `kind`."""
+    source = scope.source
+    if kind.override and space != "workgroup":
+        raise source.error("override-space", offset, type=kind.name, space=space)
+    if kind.runtime and space != "storage":
+        raise source.error("runtime-space", offset, type=kind.name, space=space)
+    if kind.family == "buffer" and space not in _WITH_BUFFERS:
+        raise source.error("buffer-space", offset, type=kind.name, space=space)
+    if kind.has_atomic and (space, access) not in (("storage", "read_write"), ("workgroup", "read_write")):
+        if space == "storage":
+            where = f"{name}, line {source.line_at(offset)}"
+            scope.warn(BackendWarning.of("naga-atomic-read", where=where))
+        if space != "storage" or not scope.target.is_naga:
+            raise source.error("atomic-space", offset, type=kind.name, space=space, access=access)
+    if space in _SHARED and not kind.is_shareable:
+        raise source.error("host-shareable", offset, space=space, why=kind.why)
+    if space == "immediate" and _has_half(kind):
+        where = f"{name}, line {source.line_at(offset)}"
+        scope.warn(BackendWarning.of("naga-immediate", type=kind.name, where=where))
+
+
+def _has_half(kind: Type) -> bool:
+    if kind.element is not None:
+        return _has_half(kind.element)
+    return kind.scalar == "f16" or any(_has_half(member) for _, member in kind.members)

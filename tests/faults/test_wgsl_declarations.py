@@ -1,0 +1,462 @@
+"""Declarations, directives, signatures and const-expressions of WGSL: each fault that was found, and others of its kind."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import pytest
+
+from gpustruct import WgslError, wgsl
+
+BUFFER = "@group(0) @binding(0) "
+
+
+def judged(text: str, **options: Any) -> tuple[wgsl.Module | WgslError, dict[str, str]]:
+    """The module or the error, and the warnings: their rules with their texts."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            found: wgsl.Module | WgslError = wgsl.parse(text, **options)
+        except WgslError as error:
+            found = error
+    return found, {warning.message.rule: str(warning.message) for warning in caught}  # type: ignore[union-attr]
+
+
+def taken(text: str, *rules: str, **options: Any) -> wgsl.Module:
+    """The module; with warnings of exactly `rules`."""
+    module, warned = judged(text, **options)
+    assert isinstance(module, wgsl.Module), module
+    assert tuple(warned) == rules
+    return module
+
+
+def refused(text: str, rule: str, *rules: str, **options: Any) -> str:
+    """The message of the error; with warnings of exactly `rules`."""
+    error, warned = judged(text, **options)
+    assert isinstance(error, WgslError), "nothing was raised"
+    assert error.rule == rule, error
+    assert tuple(warned) == rules
+    return str(error).split("\n")[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "type_name"),
+    [("var<private> m = mat2x2(mat2x2f(1, 2, 3, 4));", "mat2x2f")]
+    + [
+        (f"enable f16; var<private> m = mat{c}x{r}(mat{c}x{r}{s}());", f"mat{c}x{r}{s}")
+        for c in (2, 3, 4)
+        for r in (2, 3, 4)
+        for s in "fh"
+    ],
+)
+def test_W0_a_matrix_is_made_of_a_matrix(text: str, type_name: str) -> None:
+    assert taken(text).variables["m"].type_name == type_name
+    assert taken(text.replace("var<private>", "const")).constants
+
+
+def test_W0_abstract_matrices_become_any_float() -> None:
+    text = "enable f16; const m = mat2x2(1, 2, 3, 4); const a: mat2x2f = m; const b: mat2x2h = m; var<private> c = m;"
+    module = taken(text)
+    assert module.constants["b"] == ((1.0, 2.0), (3.0, 4.0))
+    assert module.variables["c"].type_name == "mat2x2f"
+    assert taken("var<private> a = array(vec2(1, 2));").variables["a"].type_name == "array<vec2i, 1>"
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"), [("2--one", 3), ("--one", 1), ("2---one", 1), ("2 - --one", 1), ("3*--one--one", 4)]
+)
+def test_W1_two_minus_signs_are_two_tokens(expression: str, value: int) -> None:
+    assert taken(f"const one = 1;\nconst x = {expression};", "naga-minus").constants["x"] == value
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["f16", "clip_distances", "dual_source_blending", "primitive_index", "subgroups", "subgroup_size_control"],
+)
+def test_W2_W24_enable_knows_the_extensions_and_warns_where_naga_does_not(name: str) -> None:
+    warned = ("naga-enable",) if name.startswith("subgroup") else ()
+    assert taken(f"enable {name};\nvar<private> a: f32;", *warned).enabled == (name,)
+
+
+def test_W2_subgroup_size_needs_its_extension() -> None:
+    text = "@compute @workgroup_size(64) @subgroup_size(32) fn f() {}"
+    taken(f"enable subgroup_size_control; {text}", "naga-enable")
+    refused(text, "extension-missing")
+    refused("enable subgroup_size_control; " + text.replace("(32)", "(24)"), "attribute-value", "naga-enable")
+    refused("enable subgroup_size_control; @fragment @subgroup_size(32) fn f() {}", "attribute-unknown", "naga-enable")
+
+
+@pytest.mark.parametrize("name", ["buffer_view", "subgroup_id", "linear_indexing", "texture_formats_tier1"])
+def test_W3_requires_knows_the_features(name: str) -> None:
+    assert taken(f"requires {name};\nvar<private> a: f32;", "naga-requires").required == (name,)
+
+
+@pytest.mark.parametrize(
+    ("text", "type_name"),
+    [
+        ("var<storage> raw: buffer;", "buffer"),
+        ("var<storage, read_write> raw: buffer<64>;", "buffer<64>"),
+        ("var<uniform> raw: buffer<16 * 4>;", "buffer<64>"),
+    ],
+)
+def test_W4_untyped_buffers(text: str, type_name: str) -> None:
+    raw = taken(BUFFER + text, "naga-requires").bindings["raw"]
+    assert (raw.type, raw.min_binding_size, raw.type_name) == (None, None, type_name)
+
+
+def test_W4_where_untyped_buffers_may_not_be() -> None:
+    taken("var<workgroup> raw: buffer<64>;", "naga-requires")
+    refused(BUFFER + "var<uniform> raw: buffer;", "runtime-space", "naga-requires")
+    refused("var<private> raw: buffer<64>;", "buffer-space", "naga-requires")
+    refused(BUFFER + "var<storage> raw: buffer<0>;", "buffer-size", "naga-requires")
+    refused("struct A { raw: buffer<4> }", "member-opaque", "naga-requires")
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("u32(5e9f)", 4294967040),
+        ("i32(1e20f)", 2147483520),
+        ("i32(-1e20f)", -2147483648),
+        ("vec2u(vec2f(1e20, -1)).x", 4294967040),
+        ("u32(-1f)", 0),
+        ("i32(65504h)", 65504),
+        ("u32(5e9)", 4294967295),
+    ],
+)
+def test_W5_floats_become_the_nearest_integer_that_they_hold_too(expression: str, value: int) -> None:
+    assert taken(f"const big = {expression};").constants["big"] == value
+
+
+@pytest.mark.parametrize(
+    ("count", "value"),
+    [
+        ("extractBits(12u, 0u, 4u)", 12),
+        ("insertBits(0u, 15u, 2u, 4u)", 60),
+        ("u32(determinant(mat2x2f(5, 1, 3, 2)))", 7),
+        ("bitcast<u32>(0x1p-149f)", 1),
+        ("u32((mat2x2f(1, 2, 3, 4) * vec2f(1, 1)).y)", 6),
+        ("dot4U8Packed(0x01020304u, 0x01010101u)", 10),
+        ("pack4xU8(vec4u(9, 0, 0, 0))", 9),
+        ("u32(cross(vec3(2.0, 0, 0), vec3(0.0, 3, 0)).z)", 6),
+        ("u32(ldexp(1.5, 2))", 6),
+        ("u32(frexp(8.0).exp)", 4),
+        ("u32(modf(3.5).whole)", 3),
+    ],
+)
+def test_W6_counts_may_call_any_const_builtin(count: str, value: int) -> None:
+    assert taken(f"var<private> a: array<f32, {count}>;").variables["a"].type_name == f"array<f32, {value}>"
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("texture_storage_2d<rgba8, write>", "enumerant"),
+        ("texture_storage_2d<f32, write>", "enumerant"),
+        ("texture_storage_3d<rgba8unorm, readwrite>", "enumerant"),
+        ("texture_storage_1d<write, rgba8unorm>", "enumerant"),
+        ("texture_storage_2d<rgba8unorm, write, 1>", "template-arguments"),
+        ("texture_2d<f16>", "template-arguments"),
+        ("texture_depth_2d<f32>", "template-arguments"),
+    ],
+)
+def test_W7_textures_have_known_formats(text: str, rule: str) -> None:
+    refused(f"enable f16; {BUFFER}var t: {text};", rule)
+
+
+@pytest.mark.parametrize("space", ["", "<private>", "<workgroup>", "<storage>"])
+def test_W8_a_pointer_is_no_variable(space: str) -> None:
+    before = BUFFER if space in ("", "<storage>") else ""
+    refused(f"{before}var{space} p: ptr<function, f32>;", "pointer-variable")
+
+
+@pytest.mark.parametrize(
+    ("type_", "rule"),
+    [
+        ("ptr<nowhere, f32>", "enumerant"),
+        ("ptr<handle, sampler>", "enumerant"),
+        ("ptr<function>", "template-arguments"),
+        ("ptr<1, f32>", "enumerant"),
+        ("ptr<function, Missing>", "unresolved"),
+        ("ptr<function, 3>", "template-arguments"),
+        ("ptr<function, ptr<function, f32>>", "pointer-type"),
+        ("ptr<function, sampler>", "pointer-type"),
+        ("ptr<uniform, bool>", "host-shareable"),
+        ("ptr<function, array<u32>>", "runtime-space"),
+        ("ptr<function, f32, read>", "access"),
+        ("ptr<uniform, f32, read>", "access"),
+        ("ptr<storage, f32, write>", "enumerant"),
+        ("ptr<storage, f32, nothing>", "enumerant"),
+    ],
+)
+def test_W9_W10_W11_pointers_are_judged(type_: str, rule: str) -> None:
+    refused(f"alias P = {type_};", rule)
+    refused(f"fn f(p: {type_}) {{}}", rule)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "rule"),
+    [
+        ("@location(nowhere)", "unresolved"),
+        ("@location(auto)", "unresolved"),
+        ("@location(-1)", "attribute-number"),
+        ("@location(1.5)", "integer-wanted"),
+        ("@location(true)", "integer-wanted"),
+        ("@location", "attribute-arguments"),
+        ("@builtin(nothing)", "builtin-unknown"),
+        ("@builtin(Position)", "builtin-unknown"),
+        ("@builtin(1)", "builtin-unknown"),
+        ("@location(0) @builtin(position)", "attribute-both"),
+        ("@location(0) @interpolate(smooth)", "attribute-word"),
+        ("@location(0) @interpolate(flat, center)", "attribute-word"),
+        ("@location(0) @interpolate(linear, first)", "attribute-word"),
+        ("@location(0) @interpolate(1)", "attribute-word"),
+        ("@interpolate(flat)", "attribute-needs"),
+        ("@invariant", "attribute-needs"),
+        ("@location(0) @invariant", "attribute-needs"),
+        ("@builtin(position) @interpolate(flat)", "attribute-needs"),
+        ("@builtin(primitive_index)", "extension-missing"),
+        ("@builtin(clip_distances)", "extension-missing"),
+        ("@location(0) @blend_src(0)", "extension-missing"),
+    ],
+)
+def test_W12_to_W17_attributes_of_members_are_judged(attributes: str, rule: str) -> None:
+    refused(f"struct V {{ {attributes} a: vec4f }}", rule)
+    refused(f"@fragment fn f({attributes} a: vec4f) {{}}", rule)
+
+
+def test_W17_with_the_extension_they_are_taken() -> None:
+    taken("enable primitive_index; struct V { @builtin(primitive_index) a: u32 }")
+    taken("enable clip_distances; struct V { @builtin(clip_distances) a: array<f32, 4> }")
+    refused("enable clip_distances; struct V { @builtin(clip_distances) a: array<f32, 9> }", "builtin-type")
+
+
+@pytest.mark.parametrize("text", [";enable f16;", "enable f16;; requires pointer_composite_access;",
+                                  "/* a */ ; // b\ndiagnostic(off, a.b);", "enable f16; ; enable f16;"])  # fmt: skip
+def test_W18_no_directive_after_a_semicolon(text: str) -> None:
+    refused(text, "directive-late")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "diagnostic(off, derivative_uniformity);\ndiagnostic(error, derivative_uniformity);",
+        "diagnostic(off, a.b); diagnostic(info, c.d); diagnostic(warning, a.b);",
+        "@diagnostic(off, derivative_uniformity) @diagnostic(error, derivative_uniformity) fn f() {}",
+        "@diagnostic(off, a.b) @diagnostic(info, a.b) @fragment fn f() {}",
+    ],
+)
+def test_W19_diagnostics_may_not_conflict(text: str) -> None:
+    refused(text, "diagnostic-conflict")
+
+
+def test_W19_the_same_twice_is_fine() -> None:
+    taken("diagnostic(off, a.b); diagnostic(off, a.b);")
+    taken("diagnostic(off, a.b); @diagnostic(info, a.b) fn f() {}")
+    refused("@diagnostic(loud, a.b) fn f() {}", "severity")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["@must_use fn f() {}", "@must_use fn f(a: f32) {}", "@must_use @diagnostic(off, a.b) fn f() {}"],
+)
+def test_W20_must_use_needs_a_result(text: str) -> None:
+    refused(text, "must-use")
+    taken("@must_use fn f() -> f32 { return 1.0; }")
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("fn f(a: Missing) -> f32 { return 1.0; }", "unresolved"),
+        ("fn f() -> Missing {}", "unresolved"),
+        ("fn f(a: vec3) {}", "template-arguments"),
+        ("fn f(a: array<f32, 0>) {}", "array-count"),
+        ("fn f(a: array<f32>) {}", "parameter-type"),
+        ("fn f(a: atomic<u32>) {}", "parameter-type"),
+        ("fn f() -> sampler {}", "result-type"),
+        ("fn f() -> ptr<function, f32> {}", "result-type"),
+        ("fn f(a: f32, a: f32) {}", "name-twice"),
+        ("fn f(loop: f32) {}", "name"),
+        ("const n = 1; fn f(a: n) {}", "not-a-type"),
+        ("fn f(@location(0) a: f32) {}", "interface-outside"),
+        ("fn f(@align(16) a: f32) {}", "attribute-unknown"),
+        ("@vertex fn f() {}", "vertex-position"),
+        ("@vertex fn f() -> vec4f {}", "interface-missing"),
+        ("@fragment fn f(a: sampler) {}", "parameter-type"),
+        ("@fragment fn f(@location(0) a: u32) {}", "interpolate-flat"),
+        ("struct I { @location(0) a: f32 } @fragment fn f(@location(0) a: f32, i: I) {}", "interface-twice"),
+    ],
+)
+def test_W21_signatures_are_judged(text: str, rule: str) -> None:
+    refused(text, rule)
+
+
+@pytest.mark.parametrize("sizes", ["1u, 1i", "1i, 1, 1u", "n, 1i", "1u, m"])
+def test_W22_sizes_of_workgroups_have_one_type(sizes: str) -> None:
+    refused(f"const n = 1u; override m: i32; @compute @workgroup_size({sizes}) fn f() {{}}", "workgroup-types")
+    taken("@compute @workgroup_size(1, 1u, 2) fn f() {}")
+
+
+@pytest.mark.parametrize("name", ["filtering_parameters", "f16", "subgroups", "everything"])
+def test_W23_requires_refuses_what_is_no_feature(name: str) -> None:
+    refused(f"requires {name};\nvar<private> a: f32;", "extension-unknown")
+
+
+@pytest.mark.parametrize(
+    ("text", "types"),
+    [
+        ("var<immediate> h: f16;", ""),
+        ("var<immediate> h: vec2h;", ""),
+        ("var<immediate> h: A;", "struct A { a: f32, b: f16 }"),
+        ("var<immediate> h: B;", "struct A { b: f16 } struct B { a: A }"),
+    ],
+)
+def test_W25_naga_refuses_halves_in_immediate(text: str, types: str) -> None:
+    taken(f"enable f16; {types} {text}", "naga-immediate")
+    taken("var<immediate> h: f32;")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["var<private> a: i64 = 1li;", "const a = 1li;", "const a = 3lu;", "const a = 1.5lf;", "struct A { a: vec2<f64> }"],
+)
+def test_W26_numbers_of_64_bits_are_nagas(text: str) -> None:
+    message = refused(text, "extension-type", "naga-type")
+    assert "use f32, i32 or u32" in message
+    taken(text, target="naga")
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("var<storage, read_write> a: atomic<f32>;", "extension-type"),
+        ("var<storage, read_write> a: atomic<u64>;", "extension-type"),
+        ("var a: texture_storage_2d<r32uint, atomic>;", "enumerant"),
+        ("var a: acceleration_structure;", "extension-type"),
+        ("var a: binding_array<sampler, 4>;", "extension-type"),
+    ],
+)
+def test_W27_F21_types_of_naga_warn_and_are_taken_for_naga(text: str, rule: str) -> None:
+    message = refused(BUFFER + text, rule, "naga-type")
+    assert "u64" in text or "split in two" not in message
+    assert taken(BUFFER + text, target="naga").bindings["a"].type is None
+    refused(BUFFER + text, rule, target="tint")
+
+
+@pytest.mark.parametrize(
+    ("type_", "access"),
+    [
+        ("texture_storage_2d<rgba8unorm, write>", "write"),
+        ("texture_storage_3d<r32uint, read>", "read"),
+        ("texture_storage_1d<r32float, read_write>", "read_write"),
+        ("texture_2d<f32>", "read"),
+        ("sampler", "read"),
+    ],
+)
+def test_W34_storage_textures_report_their_access(type_: str, access: str) -> None:
+    assert taken(f"{BUFFER}var t: {type_};").bindings["t"].access == access
+
+
+@pytest.mark.parametrize("name", ["subgroup_id", "linear_indexing", "swizzle_assignment", "buffer_view"])
+def test_W35_the_remedy_fits_the_feature(name: str) -> None:
+    _, warned = judged(f"requires {name};\nvar<private> a: f32;")
+    assert "uniform_safe" not in warned["naga-requires"]
+    _, warned = judged("requires uniform_buffer_standard_layout;")
+    assert "uniform_safe" in warned["naga-requires"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["var t: binding_array<texture_2d<f32>, 4>;", "var t: binding_array<sampler>;", "var t: acceleration_structure;"],
+)
+def test_W36_F21_the_remedy_fits_the_type(text: str) -> None:
+    error, warned = judged(BUFFER + text)
+    for message in (str(error), warned["naga-type"]):
+        assert "bit" not in message
+        assert "skip=True" in message
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        "@builtin(position) p: vec4f",
+        "@location(0) p: vec2f",
+        "@location(2) @interpolate(flat, either) p: u32",
+        "@builtin(position) @invariant p: vec4f",
+        "@align(16) @location(1) p: f32",
+    ],
+)
+def test_W38_declare_keeps_the_attributes_of_stage_structs(member: str) -> None:
+    text = f"struct V {{\n  {member},\n  @location(7) q: f32,\n}}\n"
+    struct = taken(text).structs["V"]
+    assert wgsl.declare(struct) == text
+    assert "@location(7) q" in wgsl.declare(struct, padding="members")
+
+
+F12 = [
+    "override n: u32 = 0; var<workgroup> w: array<u32, n>;",
+    "override n: u32 = 0; @compute @workgroup_size(n) fn main() {}",
+    "override n: i32 = 0; override b: i32 = 10 / n;",
+    "override n: u32 = 0; override b: u32 = 1u << (n + 40u);",
+    "override n: i32 = 0; var<workgroup> w: array<u32, 10 / n>;",
+    "override n: i32 = -1; @compute @workgroup_size(1, n) fn main() {}",
+    "override n: u32 = 0; var<private> a = vec2(1, 2)[n + 2];",
+    "override n: u32 = 0; @compute @workgroup_size(n - 1, n % n) fn main() {}",
+]
+
+
+@pytest.mark.parametrize("text", F12)
+def test_F12_overrides_are_judged_once_their_values_are_given(text: str) -> None:
+    taken(text)
+    error, _ = judged(text, overrides={"n": 0 if "-1" not in text else -1})
+    assert isinstance(error, WgslError)
+
+
+def test_F12_with_values_it_goes_away() -> None:
+    assert taken(F12[0], overrides={"n": 8}).variables["w"].type_name == "array<u32, 8>"
+    assert taken(F12[0]).variables["w"].type_name == "array<u32, override>"
+    assert taken(F12[1], overrides={"n": 8}).entry_points["main"].workgroup_size == (8, 1, 1)
+    assert taken(F12[1]).entry_points["main"].workgroup_size == (None, 1, 1)
+    assert taken(F12[2], overrides={"n": 5}).overrides["b"].value == 2
+    assert taken(F12[2]).overrides["b"].value is None
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("override a: i32 = 1; override b: i32 = a / 0;", "constant-fault"),
+        ("override a: u32; override b = a << 32;", "constant-fault"),
+        ("override a: u32; override b: i32 = a;", "no-conversion"),
+        ("override a: u32; override b = a + 1i;", "no-conversion"),
+        ("override a: f32; var<workgroup> w: array<u32, a>;", "integer-wanted"),
+        ("override a: bool; @compute @workgroup_size(a) fn f() {}", "integer-wanted"),
+        ("override a: i32 = 1 / 0;", "constant-fault"),
+        ("override a: u32 = 1; override b: bool = a;", "no-conversion"),
+    ],
+)
+def test_F12_what_no_value_mends_is_refused_at_once(text: str, rule: str) -> None:
+    refused(text, rule)
+
+
+@pytest.mark.parametrize("sizes", ["0", "1, 0", "-1", "1, 1, 2 - 2"])
+def test_F20_sizes_of_workgroups_are_positive(sizes: str) -> None:
+    message = refused(f"@compute @workgroup_size({sizes}) fn main() {{}}", "workgroup-size")
+    assert "must be positive" in message
+    assert message.endswith("use 1 or more")
+
+
+def test_targets() -> None:
+    uniform = f"struct A {{ a: array<f32, 4> }} {BUFFER}var<uniform> a: A;"
+    taken(uniform, target="tint")
+    refused(uniform, "array-stride-uniform", target="naga")
+    refused("enable chromium_internal_graphite;", "extension-unknown", "naga-extension")
+    taken("enable chromium_internal_graphite;", target="tint")
+    refused("enable wgpu_ray_query;", "extension-unknown", "naga-extension")
+    taken("enable wgpu_ray_query;", target="naga")
+    taken("enable subgroups;", target="tint")
+    taken("enable subgroups;", "naga-enable", target="naga")
+    taken("@fragment @early_depth_test(force) fn f() {}", target="naga")
+    refused("@fragment @early_depth_test(force) fn f() {}", "attribute-unknown")
+    refused("const a = 1;", "target", target="wgpu")
