@@ -9,24 +9,11 @@ cdef extern from "scatter.h" nogil:
         TYPE_F16, TYPE_F32, TYPE_F64, TYPE_I8, TYPE_I16, TYPE_I32, TYPE_I64, TYPE_U8, TYPE_U16, TYPE_U32, TYPE_U64
         TYPE_BOOL
         SLOT_12_4, SLOT_8_8, SLOT_8_4_4, SLOT_4_4_8, SLOT_4_4_4_4
-        STEP_SLOT, STEP_COPY, STEP_ZERO, STEP_TURN, STEP_FEED, STEP_DRAIN, STEP_CONVERT, STEP_MASK
+        STEP_SLOT, STEP_COPY, STEP_ZERO, STEP_TRANSPOSE, STEP_CONVERT_IN, STEP_CONVERT_OUT, STEP_CONVERT_ARRAY
+        STEP_MASK
         MODE_PLAIN, MODE_STREAM, MODE_CHECK
-    # Cython checks the numpy twin of this struct, field by field, when a plan is bound.
     ctypedef struct scatter_step:
-        int32_t kind
-        int32_t count
-        int32_t column[4]
-        int64_t offset[4]
-        int64_t at
-        int64_t step
-        int32_t from_type
-        int32_t to_type
-        int32_t swap
-        int32_t rows
-        int32_t cols
-        int32_t loop_first
-        int32_t loop_count
-        int32_t leaf
+        pass
     ctypedef struct scatter_loop:
         int64_t count, column_step, record_step
     ctypedef struct scatter_plan:
@@ -43,9 +30,10 @@ cdef extern from "scatter.h" nogil:
         int32_t leaf
     ctypedef ptrdiff_t (*scatter_convert)(void *to, const void *from_, ptrdiff_t n) noexcept
     ctypedef struct scatter_isa:
-        const char *name
-        scatter_convert (*convert)(int from_type, int to_type)
+        pass
     const scatter_isa *scatter_isa_at(int index)
+    const char *scatter_isa_name(const scatter_isa *isa)
+    scatter_convert scatter_conversion(const scatter_isa *isa, int from_type, int to_type)
 
 cdef extern from "pool.h" nogil:
     int pool_init()
@@ -56,8 +44,9 @@ cdef extern from "pool.h" nogil:
                                int64_t start, int64_t stop, int mode, int workers)
 
 
-# The instruction set in use. The C is linked into this module alone; others reach it through here.
-cdef const scatter_isa *chosen
+# What the instruction set in use converts with, NULL if it does not convert between these types. The C is linked into
+# this module alone; others reach it through here.
+cdef scatter_convert conversion(int from_type, int to_type) noexcept nogil
 
 
 cdef class Plan:

@@ -26,10 +26,10 @@ SLOT_4_4_4_4: int
 STEP_SLOT: int
 STEP_COPY: int
 STEP_ZERO: int
-STEP_TURN: int
-STEP_FEED: int
-STEP_DRAIN: int
-STEP_CONVERT: int
+STEP_TRANSPOSE: int
+STEP_CONVERT_IN: int
+STEP_CONVERT_OUT: int
+STEP_CONVERT_ARRAY: int
 STEP_MASK: int
 MODE_PLAIN: int
 MODE_STREAM: int
@@ -40,6 +40,7 @@ STREAM: int
 CHECK: int
 OVERLAP: int
 TYPE_CODES: dict[str, int]
+STEP: np.dtype[np.void]
 
 def isas() -> tuple[str, ...]: ...
 def isa() -> str: ...

@@ -3,6 +3,8 @@
 
 import os
 
+import numpy as np
+
 cimport cython
 from cpython.buffer cimport (
     PyBUF_SIMPLE, PyBUF_STRIDES, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer,
@@ -13,6 +15,40 @@ from libc.string cimport memcpy, memset
 
 PLAIN, STREAM, CHECK = MODE_PLAIN, MODE_STREAM, MODE_CHECK
 OVERLAP = -2
+
+cdef extern from *:
+    """
+    #define FIELD(member, format) {#member, format, offsetof(scatter_step, member)}
+    static const struct step_field {
+        const char *name, *format;
+        size_t offset;
+    } step_fields[] = {
+        FIELD(kind, "i4"), FIELD(leaf, "i4"), FIELD(column, "4i4"), FIELD(offset, "4i8"), FIELD(at, "i8"),
+        FIELD(slot.shape, "i4"), FIELD(copy.bytes, "i8"), FIELD(zero.bytes, "i8"),
+        FIELD(transpose.count, "i8"), FIELD(transpose.column_step, "i8"), FIELD(transpose.record_step, "i8"),
+        FIELD(transpose.row_step, "i8"), FIELD(transpose.rows, "i4"), FIELD(transpose.cols, "i4"),
+        FIELD(convert.count, "i8"), FIELD(convert.step, "i8"), FIELD(convert.from_type, "i4"),
+        FIELD(convert.to_type, "i4"), FIELD(convert.swap, "i4"), FIELD(convert.loop_first, "i4"),
+        FIELD(convert.loop_count, "i4"),
+        FIELD(mask.bytes, "i8"), FIELD(mask.readable, "i8"), FIELD(mask.keep, "3u8"),
+    };
+    enum { STEP_FIELDS = sizeof step_fields / sizeof *step_fields };
+    """
+    struct step_field:
+        const char *name
+        const char *format
+        size_t offset
+    const step_field *step_fields
+    int STEP_FIELDS
+
+# The struct as a dtype, its fields named as in C. What is in its union lies over each other.
+cdef int field
+STEP = np.dtype({
+    "names": [step_fields[field].name.decode() for field in range(STEP_FIELDS)],
+    "formats": [step_fields[field].format.decode() for field in range(STEP_FIELDS)],
+    "offsets": [step_fields[field].offset for field in range(STEP_FIELDS)],
+    "itemsize": sizeof(scatter_step),
+})
 # By numpy's kind and item size.
 TYPE_CODES = {
     "f2": TYPE_F16, "f4": TYPE_F32, "f8": TYPE_F64, "i1": TYPE_I8, "i2": TYPE_I16, "i4": TYPE_I32, "i8": TYPE_I64,
@@ -25,7 +61,11 @@ cdef enum:
 
 if not pool_init():
     raise MemoryError
-chosen = scatter_isa_at(0)
+cdef const scatter_isa *chosen = scatter_isa_at(0)
+
+
+cdef scatter_convert conversion(int from_type, int to_type) noexcept nogil:
+    return scatter_conversion(chosen, from_type, to_type)
 
 
 def forget_helpers():
@@ -41,14 +81,14 @@ def isas():
     """The names of the instruction sets that this machine runs, best first."""
     names, index = [], 0
     while scatter_isa_at(index) != NULL:
-        names.append(scatter_isa_at(index).name.decode())
+        names.append(scatter_isa_name(scatter_isa_at(index)).decode())
         index += 1
     return tuple(names)
 
 
 def isa():
     """The name of the instruction set in use."""
-    return chosen.name.decode()
+    return scatter_isa_name(chosen).decode()
 
 
 def use_isa(str name):
@@ -56,7 +96,7 @@ def use_isa(str name):
     global chosen
     before, index = isa(), 0
     while scatter_isa_at(index) != NULL:
-        if scatter_isa_at(index).name.decode() == name:
+        if scatter_isa_name(scatter_isa_at(index)).decode() == name:
             chosen = scatter_isa_at(index)
             return before
         index += 1
@@ -82,16 +122,18 @@ cdef class Plan:
         self.memory = NULL
         self.kind = b""
 
-    def __init__(self, const scatter_step[::1] steps, const int64_t[:, ::1] loops, const int64_t[::1] temps,
-                 int64_t size):
-        cdef size_t step_bytes = steps.shape[0] * sizeof(scatter_step)
+    def __init__(self, steps, const int64_t[:, ::1] loops, const int64_t[::1] temps, int64_t size):
+        cdef const unsigned char[::1] step_data
+        cdef size_t step_bytes
         cdef size_t loop_bytes = loops.shape[0] * sizeof(scatter_loop)
         cdef size_t temp_bytes = temps.shape[0] * sizeof(int64_t)
         cdef char *at
         if self.memory != NULL:
             raise ValueError("a Plan is made once")
-        if loops.shape[1] != 3:
-            raise ValueError("a loop has a count and two steps")
+        if steps.dtype != STEP or loops.shape[1] != 3:
+            raise ValueError("steps must be an array of STEP, and a loop has a count and two steps")
+        step_data = steps.view(np.uint8)
+        step_bytes = step_data.shape[0]
         self.memory = malloc(step_bytes + loop_bytes + temp_bytes + 8)
         if self.memory == NULL:
             raise MemoryError
@@ -99,7 +141,7 @@ cdef class Plan:
         memset(&self.plan, 0, sizeof(scatter_plan))
         self.plan.steps = <const scatter_step *>at
         if step_bytes:
-            memcpy(at, &steps[0], step_bytes)
+            memcpy(at, &step_data[0], step_bytes)
         at += step_bytes
         self.plan.loops = <const scatter_loop *>at
         if loop_bytes:
@@ -108,7 +150,7 @@ cdef class Plan:
         self.plan.temps = <const int64_t *>at
         if temp_bytes:
             memcpy(at, &temps[0], temp_bytes)
-        self.plan.step_count, self.plan.temp_count, self.plan.size = steps.shape[0], temps.shape[0], size
+        self.plan.step_count, self.plan.temp_count, self.plan.size = len(steps), temps.shape[0], size
 
     def __dealloc__(self):
         free(self.memory)

@@ -7,7 +7,7 @@ from libc.math cimport fabs
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 
-from ._kernel cimport chosen, TYPE_F16, TYPE_F32, TYPE_F64, TYPE_I32, TYPE_I64
+from ._kernel cimport conversion, TYPE_F16, TYPE_F32, TYPE_F64, TYPE_I32, TYPE_I64
 
 cdef extern from "Python.h":
     bint is_float "PyFloat_Check"(PyObject *value)
@@ -43,7 +43,7 @@ cdef inline int put(int code, char *to, PyObject *value) noexcept:
             memcpy(to, &f, 4)
             return 0
         if code == TYPE_F16:
-            return chosen.convert(TYPE_F64, TYPE_F16)(to, &d, 1) >= 0
+            return conversion(TYPE_F64, TYPE_F16)(to, &d, 1) >= 0
         return 1
     if not is_int(value):
         return 1
@@ -55,7 +55,7 @@ cdef inline int put(int code, char *to, PyObject *value) noexcept:
         memcpy(to, &f, 4)
         return 0
     if code == TYPE_F16:
-        return chosen.convert(TYPE_I64, TYPE_F16)(to, &n, 1) >= 0
+        return conversion(TYPE_I64, TYPE_F16)(to, &n, 1) >= 0
     if code == TYPE_I32:
         if n < -2147483648 or n > 2147483647:
             return 1

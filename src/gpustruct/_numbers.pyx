@@ -11,8 +11,8 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memmove
 
 from ._kernel cimport (
-    chosen, scatter_convert, TYPE_BOOL, TYPE_F16, TYPE_F32, TYPE_F64, TYPE_I16, TYPE_I32, TYPE_I64, TYPE_I8, TYPE_U16,
-    TYPE_U32, TYPE_U64, TYPE_U8,
+    conversion, scatter_convert, TYPE_BOOL, TYPE_F16, TYPE_F32, TYPE_F64, TYPE_I16, TYPE_I32, TYPE_I64, TYPE_I8,
+    TYPE_U16, TYPE_U32, TYPE_U64, TYPE_U8,
 )
 
 cnp.import_array()
@@ -173,7 +173,7 @@ cdef class Leaf(Writer):
             if cnp.PyArray_DIM(array, k) != self.shape[k]:
                 return 1
         if code != self.code:
-            convert = chosen.convert(code, self.code)
+            convert = conversion(code, self.code)
             if convert == NULL:
                 return 1
         if self.count > SMALL:
@@ -213,7 +213,7 @@ cdef class Leaf(Writer):
         cdef int numpy_type
         if self.ndim == 0:
             if self.code == TYPE_F16:
-                chosen.convert(TYPE_F16, TYPE_F64)(&d, at, 1)
+                conversion(TYPE_F16, TYPE_F64)(&d, at, 1)
                 return d
             if self.code == TYPE_F32:
                 memcpy(&f, at, 4)

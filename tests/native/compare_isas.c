@@ -31,9 +31,9 @@ static int compare_plan(const scatter_isa *isa) {
     int64_t strides[32], shape[1] = {count};
     memset(steps, 0, sizeof steps);
     for (int s = 0; s < slots; s++) {
-        steps[s].kind = STEP_SLOT, steps[s].count = (int32_t)draw(SLOT_COUNT), steps[s].at = 16 * s;
+        steps[s].kind = STEP_SLOT, steps[s].slot.shape = (int32_t)draw(SLOT_COUNT), steps[s].at = 16 * s;
         for (int p = 0; p < 4; p++) {
-            int bytes = PIECES[steps[s].count][p];
+            int bytes = PIECES[steps[s].slot.shape][p];
             steps[s].column[p] = -1;
             if (!bytes || draw(8) == 0) continue;
             int64_t step = draw(3) ? bytes : draw(2) ? bytes + (int64_t)draw(20) + 1 : draw(2) ? -bytes - 4 : 0;
@@ -50,13 +50,13 @@ static int compare_plan(const scatter_isa *isa) {
     char *want = calloc(1, bytes + 3 * GUARD), *got = calloc(1, bytes + 3 * GUARD),
          *memory_scratch = malloc(scratch_bytes + 64);
     char *scratch = memory_scratch + (64 - (uintptr_t)memory_scratch % 64);
-    int lead = draw(2) ? 16 * (int)draw(GUARD / 16) : (int)draw(GUARD);
-    scatter_run(&scatter_portable, &plan, want + GUARD + lead, plan.size, 0, count, MODE_PLAIN, scratch);
+    int skew = draw(2) ? 16 * (int)draw(GUARD / 16) : (int)draw(GUARD);
+    scatter_run(&scatter_portable, &plan, want + GUARD + skew, plan.size, 0, count, MODE_PLAIN, scratch);
     for (int mode = MODE_PLAIN; mode <= MODE_STREAM && ok; mode++) {
         memset(got, 0, bytes + 3 * GUARD);
-        scatter_run(isa, &plan, got + GUARD + lead, plan.size, 0, count, mode, scratch);
+        scatter_run(isa, &plan, got + GUARD + skew, plan.size, 0, count, mode, scratch);
         ok = memcmp(want, got, bytes + 3 * GUARD) == 0;
-        if (!ok) printf("%s: %d slots, %d records, mode %d differ\n", isa->name, slots, count, mode);
+        if (!ok) printf("%s: %d slots, %d records, mode %d differ\n", scatter_isa_name(isa), slots, count, mode);
     }
     for (int k = 0; k < columns; k++) free(memory[k]);
     free(want), free(got), free(memory_scratch);
@@ -66,7 +66,7 @@ static int compare_plan(const scatter_isa *isa) {
 /* Random bits through every conversion: the same bytes, the same first fault. */
 static int compare_conversion(const scatter_isa *isa, int from, int to) {
     static char source[MOST * 8 + 8], want[MOST * 8 + 8], got[MOST * 8 + 8];
-    scatter_convert a = scatter_portable.convert(from, to), b = isa->convert(from, to);
+    scatter_convert a = scatter_conversion(&scatter_portable, from, to), b = scatter_conversion(isa, from, to);
     if (!a) return 1;
     int n = (int)draw(100), small = (int)draw(2);
     fill(source, sizeof source);
@@ -80,7 +80,7 @@ static int compare_conversion(const scatter_isa *isa, int from, int to) {
     memset(want, 0, sizeof want), memset(got, 0, sizeof got);
     ptrdiff_t x = a(want, source, n), y = b(got, source, n);
     if (x == y && (x >= 0 || memcmp(want, got, sizeof want) == 0)) return 1;
-    printf("%s: conversion %d to %d of %d differs: %ld, %ld\n", isa->name, from, to, n, (long)x, (long)y);
+    printf("%s: conversion %d to %d of %d differs: %ld, %ld\n", scatter_isa_name(isa), from, to, n, (long)x, (long)y);
     return 0;
 }
 
@@ -94,7 +94,7 @@ int main(void) {
             for (int from = 0; from < TYPE_COUNT; from++)
                 for (int to = 0; to < TYPE_COUNT; to++, made++)
                     if (!compare_conversion(isa, from, to)) return 1;
-        printf("%s agrees\n", isa->name);
+        printf("%s agrees\n", scatter_isa_name(isa));
     }
     printf("%ld comparisons\n", made);
     return 0;

@@ -1,9 +1,9 @@
 /* aarch64: NEON, which every such processor has. Conversions and copies are the portable ones, which
- * compilers turn into NEON by themselves. See slots_x86.h for why the first and the last record of a
+ * compilers turn into NEON by themselves. See x86_slots.h for why the first and the last record of a
  * block are loaded exactly. */
-#include "internal.h"
+#include "isa.h"
 
-#if defined(__aarch64__)
+#ifdef ISA_NEON
 
 #include <arm_neon.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static inline float32x4_t with_last(float32x4_t v, const char *p) { return vcopy
 static inline float32x4_t load_12(const char *p) { return vcombine_f32(load_8(p), load_4(p + 8)); }
 static inline float32x2_t pair(const char *p, const char *q) { return vzip1_f32(load_4(p), load_4(q)); }
 
-static void neon_12_4(char *to, ptrdiff_t stride, const char *const from[4], const ptrdiff_t step[4], ptrdiff_t n) {
+static void slot_12_4(char *to, ptrdiff_t stride, const char *const from[4], const ptrdiff_t step[4], ptrdiff_t n) {
     const char *a = from[0], *b = from[1];
     for (ptrdiff_t i = 0; i < n; i++, to += stride, a += step[0], b += step[1]) {
         int exact = i == 0 || i == n - 1 || step[0] == 0;
@@ -28,23 +28,32 @@ static void neon_12_4(char *to, ptrdiff_t stride, const char *const from[4], con
     }
 }
 
-#define NEON_SLOT(NAME, LOW, HIGH) \
-    static void neon_##NAME(char *to, ptrdiff_t stride, const char *const from[4], const ptrdiff_t step[4], \
-                            ptrdiff_t n) { \
-        const char *p[4]; \
-        for (int k = 0; k < 4; k++) p[k] = from[k]; \
-        for (ptrdiff_t i = 0; i < n; i++, to += stride) { \
-            store(to, vcombine_f32(LOW, HIGH)); \
-            for (int k = 0; k < 4; k++) p[k] += step[k]; \
-        } \
-    }
-NEON_SLOT(8_8, load_8(p[0]), load_8(p[1]))
-NEON_SLOT(8_4_4, load_8(p[0]), pair(p[1], p[2]))
-NEON_SLOT(4_4_8, pair(p[0], p[1]), load_8(p[2]))
-NEON_SLOT(any_4, pair(p[0], p[1]), pair(p[2], p[3]))
+static void slot_8_8(char *to, ptrdiff_t stride, const char *const from[4], const ptrdiff_t step[4], ptrdiff_t n) {
+    const char *a = from[0], *b = from[1];
+    for (ptrdiff_t i = 0; i < n; i++, to += stride, a += step[0], b += step[1])
+        store(to, vcombine_f32(load_8(a), load_8(b)));
+}
+
+static void slot_8_4_4(char *to, ptrdiff_t stride, const char *const from[4], const ptrdiff_t step[4], ptrdiff_t n) {
+    const char *a = from[0], *b = from[1], *c = from[2];
+    for (ptrdiff_t i = 0; i < n; i++, to += stride, a += step[0], b += step[1], c += step[2])
+        store(to, vcombine_f32(load_8(a), pair(b, c)));
+}
+
+static void slot_4_4_8(char *to, ptrdiff_t stride, const char *const from[4], const ptrdiff_t step[4], ptrdiff_t n) {
+    const char *a = from[0], *b = from[1], *c = from[2];
+    for (ptrdiff_t i = 0; i < n; i++, to += stride, a += step[0], b += step[1], c += step[2])
+        store(to, vcombine_f32(pair(a, b), load_8(c)));
+}
+
+static void any_4_4_4_4(char *to, ptrdiff_t stride, const char *const from[4], const ptrdiff_t step[4], ptrdiff_t n) {
+    const char *a = from[0], *b = from[1], *c = from[2], *d = from[3];
+    for (ptrdiff_t i = 0; i < n; i++, to += stride, a += step[0], b += step[1], c += step[2], d += step[3])
+        store(to, vcombine_f32(pair(a, b), pair(c, d)));
+}
 
 /* Four contiguous columns of scalars: four records are one interleaved store, or one 4 x 4 transposition. */
-static void neon_4_4_4_4(char *to, ptrdiff_t stride, const char *const from[4], const ptrdiff_t step[4], ptrdiff_t n) {
+static void slot_4_4_4_4(char *to, ptrdiff_t stride, const char *const from[4], const ptrdiff_t step[4], ptrdiff_t n) {
     ptrdiff_t i = 0;
     if (step[0] == 4 && step[1] == 4 && step[2] == 4 && step[3] == 4) {
         for (; i + 4 <= n; i += 4, to += 4 * stride) {
@@ -60,22 +69,20 @@ static void neon_4_4_4_4(char *to, ptrdiff_t stride, const char *const from[4], 
     }
     const char *rest[4];
     for (int k = 0; k < 4; k++) rest[k] = from[k] + i * step[k];
-    neon_any_4(to, stride, rest, step, n - i);
+    any_4_4_4_4(to, stride, rest, step, n - i);
 }
 
-static scatter_isa neon;
-
-const scatter_isa *scatter_isa_at(int index) {
-    if (neon.name == NULL) {
-        neon = scatter_portable;
-        neon.slot[SLOT_12_4] = neon_12_4;
-        neon.slot[SLOT_8_8] = neon_8_8;
-        neon.slot[SLOT_8_4_4] = neon_8_4_4;
-        neon.slot[SLOT_4_4_8] = neon_4_4_8;
-        neon.slot[SLOT_4_4_4_4] = neon_4_4_4_4;
-        neon.name = "neon";
-    }
-    return index == 0 ? &neon : index == 1 ? &scatter_portable : NULL;
+const scatter_isa *scatter_neon(void) {
+    static scatter_isa neon;
+    if (neon.name) return &neon;
+    neon = scatter_portable;
+    neon.slot[SLOT_12_4] = slot_12_4;
+    neon.slot[SLOT_8_8] = slot_8_8;
+    neon.slot[SLOT_8_4_4] = slot_8_4_4;
+    neon.slot[SLOT_4_4_8] = slot_4_4_8;
+    neon.slot[SLOT_4_4_4_4] = slot_4_4_4_4;
+    neon.name = "neon";
+    return &neon;
 }
 
 #endif
