@@ -72,3 +72,17 @@ def suggest(name: str) -> str:
     """
     plain = re.sub(r"\W+", "_", name).strip("_")
     return next((near for near in (plain, f"{plain}_", f"_{plain}") if is_legal(near) and near != "_"), "x_")
+
+
+_PADDING = re.compile(r"(?:\w*_)?(?i:pad|padding|unused|reserved|dummy|filler)(?:_*[0-9]+|_+[A-Za-z0-9]{1,2}|[A-Z])?_*")
+
+
+def is_padding(name: str) -> bool:
+    """Whether a member is called as people call padding that they write by hand.
+
+    >>> is_padding("_pad"), is_padding("pad0"), is_padding("_padding_1"), is_padding("align_pad")
+    (True, True, True, True)
+    >>> is_padding("paddle"), is_padding("pad_position"), is_padding("position")
+    (False, False, False)
+    """
+    return _PADDING.fullmatch(name) is not None

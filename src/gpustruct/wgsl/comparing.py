@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from .. import table
+from .. import names, table
 from ..errors import WgslError
 from ..layout import SCALARS, Layout
 from ..types import Struct
@@ -34,7 +34,9 @@ def check(T: Any, text: str | Module, *, name: str | None = None, skip: bool = F
     `T` is a gpustruct class, a structured numpy dtype, or a ctypes Structure class. `text` is the shader, or
     the Module that `parse` made of it; `skip` is parse's. `name` is the struct's name in the shader: by
     default the class's own, or the only struct of the text. Name, type, offset, size and stride are compared;
-    a numpy (3, 4) of float32 is a mat3x3f, its fourth column being the padding.
+    a numpy (3, 4) of float32 is a mat3x3f, its fourth column being the padding. Padding that a dtype or a
+    Structure writes out is passed over: void fields, and fields called like padding (``_pad``, ``unused0``)
+    where the shader's struct has no member.
 
     Returns the shader's class, to pack with. Raises WgslError with both sides of every difference (rule
     ``"check-differs"``), or for a text that is no WGSL. WGSL §14.4.
@@ -96,9 +98,8 @@ def _sides(T: Any) -> tuple[Layout | None, np.dtype[Any]]:
 
 def _compare(name: str, ours: list[Row], theirs: list[Row]) -> None:
     here, there = ({row.name: row for row in rows} for rows in (ours, theirs))
-    names = [row.name for row in theirs] + [row.name for row in ours if row.name not in there]
     cells: list[tuple[str, ...]] = []
-    for member in names:
+    for member in [*there, *(name for name in here if name not in there)]:
         if here.get(member) != there.get(member):
             for side, rows in (("Python", here), ("shader", there)):
                 row = rows.get(member)
@@ -141,17 +142,54 @@ def _dtype_rows(dtype: np.dtype[Any], layout: Layout, name: str) -> Iterator[Row
 
 def _field_rows(dtype: np.dtype[Any], layout: Layout | None, prefix: str, base: int) -> Iterator[Row]:
     members = {member.name: member.layout for member in layout.fields} if layout else {}
-    for field, (inner, offset, *_) in (dtype.fields or {}).items():
-        wanted, name, core = members.get(field), f"{prefix}{field}", inner.base
+    for field, (given, offset, *_) in (dtype.fields or {}).items():
+        wanted, name = members.get(field), f"{prefix}{field}"
+        inner = _flattened(given, wanted)
+        core = inner.base
+        if layout is not None and wanted is None and _is_padding(field, inner, offset, layout):
+            continue
         stride: int | str = inner.itemsize // inner.shape[0] if inner.shape and inner.shape[0] else ""
         fits = wanted is not None and _fits(inner, wanted)
         if wanted is not None and (_stride(wanted) == "" or (fits and wanted.kind == "matrix" and inner.ndim == 1)):
             stride = _stride(wanted)
+        if wanted is not None and not fits and _is_void(inner) and names.is_padding(field):
+            # Both sides write this padding out, one of them without a type.
+            fits, stride = inner.itemsize == wanted.size, _stride(wanted)
         type_ = wanted.name if wanted is not None and fits else str(inner)
         yield Row(name, type_, base + offset, inner.itemsize, stride)
         if core.fields:
             struct = wanted.core if wanted is not None and wanted.core.kind == "struct" else None
             yield from _field_rows(core, struct, f"{name}{'[0]' * inner.ndim}.", base + offset)
+
+
+def _is_padding(name: str, dtype: np.dtype[Any], offset: int, layout: Layout) -> bool:
+    """Whether a field that the shader does not have is padding that somebody wrote out."""
+    if _is_void(dtype):
+        return True
+    gaps = [(gap.offset, gap.offset + gap.size) for gap in layout.padding]
+    end = offset + dtype.itemsize
+    return names.is_padding(name) and any(start <= offset and end <= stop for start, stop in gaps)
+
+
+def _flattened(dtype: np.dtype[Any], layout: Layout | None) -> np.dtype[Any]:
+    """`dtype` as one array; a vector with padding after it, such as `dtype_of` makes, as that many scalars."""
+    shape: tuple[int, ...] = ()
+    while dtype.subdtype is not None:
+        dtype, shape = dtype.base, shape + dtype.shape
+    fields = [(inner, offset) for inner, offset, *_ in (dtype.fields or {}).values() if not _is_void(inner)]
+    if layout is not None and layout.core.rows > 1 and len(fields) == 1:
+        inner, offset = fields[0]
+        count, rest = divmod(dtype.itemsize, inner.base.itemsize)
+        if inner.shape == (layout.core.rows,) and offset == rest == 0:
+            dtype, shape = inner.base, (*shape, count)
+    return np.dtype((dtype, shape)) if shape else dtype
+
+
+def _is_void(dtype: np.dtype[Any]) -> bool:
+    """Whether a field is bytes without a meaning, or an array of such."""
+    while dtype.subdtype is not None:
+        dtype = dtype.base
+    return dtype.kind == "V" and dtype.names is None
 
 
 def _fits(dtype: np.dtype[Any], layout: Layout) -> bool:

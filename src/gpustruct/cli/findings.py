@@ -1,0 +1,140 @@
+"""Every fault that `gpustruct check` finds in one shader."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from ..errors import BackendWarning, WgslError
+from ..types import layout_of
+from . import causes, waste
+
+if TYPE_CHECKING:
+    from ..wgsl import Module
+
+WASTE = 25.0
+# What parse says of uniform layouts in its own words; here each fault of them is a finding.
+_SAID_BY_FAULTS = ("uniform-strict", "uniform-relaxed")
+_LINE = re.compile(r"\bline (\d+)(?:, column (\d+))?")
+
+
+@dataclass(frozen=True, order=True)
+class Finding:
+    """One fault: where it is, counted from 1, its stable rule, and what to do."""
+
+    path: str
+    line: int
+    column: int
+    severity: Literal["error", "warning"]
+    rule: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}:{self.column}: {self.rule}: {self.message}"
+
+
+class _Found(NamedTuple):
+    """A finding, what it is about, and its cause: of equal causes only the first finding is reported."""
+
+    finding: Finding
+    name: str
+    cause: Hashable
+
+
+def check_text(
+    text: str, path: str, *, most: float = WASTE, standard_layout: bool = False, skip: bool = False
+) -> list[Finding]:
+    """Every finding in one shader, in the order of its lines.
+
+    >>> text = "struct A { n: f32, v: vec3f, w: vec3f, m: f32 }\\n@group(0) @binding(0) var<uniform> a: A;"
+    >>> print(*check_text(text, "a.wgsl"))
+    a.wgsl:1:8: waste: A has 16 of 48 bytes of padding (33 %), 16 bytes less in the order v, n, w, m
+    """
+    # As if uniform had no rules of its own: they are looked at here, all of them and not the first only.
+    module, warned = _parsed(text, skip=skip)
+    found: list[_Found] = []
+    if isinstance(module, WgslError):
+        message = str(module).splitlines()[0]
+        error = Finding(path, module.line or 1, module.column or 1, "error", module.rule, message)
+        found.append(_Found(error, "", ()))
+        module, _ = _parsed(text, skip=True)
+    known = None if isinstance(module, WgslError) else module
+    found += (_warning(known, path, warning) for warning in warned)
+    if known is not None:
+        lines = text.splitlines()
+        relaxed = standard_layout or "uniform_buffer_standard_layout" in known.required
+        found += _uniform_faults(known, path, lines, relaxed)
+        for wasteful in waste.find(known, text, most):
+            place = _declaration(lines, wasteful.struct)
+            finding = Finding(path, *place, "warning", "waste", wasteful.message)
+            found.append(_Found(finding, wasteful.struct, wasteful.struct))
+    return _one_for_each_cause(found)
+
+
+def _one_for_each_cause(found: list[_Found]) -> list[Finding]:
+    groups: dict[Hashable, list[_Found]] = {}
+    for each in sorted(found, key=lambda each: each.finding):
+        groups.setdefault((each.finding.rule, each.cause), []).append(each)
+    findings: list[Finding] = []
+    for first, *more in groups.values():
+        names = [each.name for each in more if each.name != first.name]
+        findings.append(replace(first.finding, message=first.finding.message + causes.others(names)))
+    return sorted(findings)
+
+
+def _parsed(text: str, *, skip: bool) -> tuple[Module | WgslError, list[BackendWarning]]:
+    from .. import wgsl
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            module: Module | WgslError = wgsl.parse(text, skip=skip, standard_layout=True)
+        except WgslError as error:
+            module = error
+    told = [warning.message for warning in caught if isinstance(warning.message, BackendWarning)]
+    return module, [warning for warning in told if warning.rule not in _SAID_BY_FAULTS]
+
+
+def _warning(module: Module | None, path: str, warning: BackendWarning) -> _Found:
+    before, _, after = str(warning).rpartition(" - at ")
+    where, _, remedy = after.partition("; ")
+    place = _LINE.search(where)
+    line, column = (int(place[1]), int(place[2] or 1)) if place else (1, 1)
+    name = where.removeprefix("struct ").partition(", line ")[0]
+    cause: Hashable = (before, remedy)
+    if module is not None and warning.rule == "naga-align":
+        cause = causes.of_align(module, name)
+    elif module is not None and warning.rule == "naga-matrix" and name in module.bindings:
+        matrix = before.partition(" reads ")[2].partition(", a ")[0]
+        cause = causes.of_member(layout_of(module.bindings[name].type), matrix)
+    return _Found(Finding(path, line, column, "warning", warning.rule, str(warning)), name, cause)
+
+
+def _uniform_faults(module: Module, path: str, lines: list[str], standard_layout: bool) -> Iterator[_Found]:
+    for variable in module.bindings.values():
+        if variable.space != "uniform" or variable.type is None:
+            continue
+        layout = layout_of(variable.type)
+        column = _column(lines, variable.line, variable.name)
+        for fault in layout.uniform_faults(standard_layout=standard_layout):
+            where = str(fault).rpartition(" - at ")[2].partition(";")[0]
+            finding = Finding(path, variable.line, column, "error", fault.rule, f"{variable.name}: {fault}")
+            cause = causes.of_member(layout, where) if "." in where else variable.name
+            yield _Found(finding, variable.name, cause)
+
+
+def _declaration(lines: list[str], name: str) -> tuple[int, int]:
+    pattern = re.compile(rf"\bstruct\s+({re.escape(name)})(?!\w)")
+    for number, line in enumerate(lines, 1):
+        if found := pattern.search(line):
+            return number, found.start(1) + 1
+    return 1, 1
+
+
+def _column(lines: list[str], line: int, name: str) -> int:
+    text: Any = lines[line - 1] if 0 < line <= len(lines) else ""
+    found = re.search(rf"(?<!\w){re.escape(name)}(?=\s*:)", text)
+    return found.start() + 1 if found else 1

@@ -1,0 +1,132 @@
+"""Which structs of a shader waste memory, and what would be smaller."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import count
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .. import names
+from ..layout import SCALARS, Layout, Member
+from ..types import PLAIN_TYPES, attributed, layout_of, make_struct
+
+if TYPE_CHECKING:
+    from ..wgsl import Module
+
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+# What declares a type, and with it what it names: no use of it.
+_TYPES = re.compile(r"\bstruct\s+\w+\s*\{[^}]*\}|\balias\s[^;]*;")
+# More than so many are not written one by one.
+MOST_SCALARS = 16
+_SHAREABLE = ("uniform", "storage", "immediate")
+
+
+class Waste(NamedTuple):
+    """A struct, and the sentence that says what is wasted."""
+
+    struct: str
+    message: str
+
+
+def find(module: Module, text: str, most: float) -> Iterator[Waste]:
+    """The structs of `module` that have more than `most` percent of padding, where something else is smaller."""
+    for name in _in_memory(module, text):
+        cls = module.structs[name]
+        layout = layout_of(cls)
+        size, unused = (
+            (layout.header, layout.header - _used(layout)) if layout.tail else (layout.size, layout.size - layout.used)
+        )
+        if unused and 100 * unused > most * size and (remedy := _remedy(cls)):
+            share = f"{unused} of {size} bytes of padding ({100 * unused / size:.0f} %)"
+            yield Waste(name, f"{name} has {share}, {remedy}")
+
+
+def _used(layout: Layout) -> int:
+    return sum(member.layout.used for member in layout.fields[:-1])
+
+
+# Structs in buffers.
+
+
+def _in_memory(module: Module, text: str) -> list[str]:
+    """The structs that lie in a buffer, in the order of the text.
+
+    Stage inputs and outputs and the values of functions have no memory that anybody lays out. A text without
+    bindings is a part of others: there, it is the structs that nothing else in it uses.
+    """
+    variables = [*module.bindings.values(), *module.variables.values()]
+    types = [v.type for v in variables if v.space in _SHAREABLE and v.type is not None]
+    if module.bindings or types:
+        bound = {name for type_ in types for name in _structs(layout_of(type_))}
+        return [name for name in module.structs if name in bound]
+    from ..wgsl import stage_attributes
+
+    used = _used_names(text)
+    used.update(name for name, cls in module.structs.items() if stage_attributes.of(cls))
+    for name, type_ in module.aliases.items():
+        if name in used:
+            used.add(layout_of(type_).core.name)
+    inner = {name: set(_structs(layout_of(cls))) - {name} for name, cls in module.structs.items()}
+    contained = {name for names in inner.values() for name in names}
+    roots = [name for name in module.structs if name not in used and name not in contained]
+    kept = {name for root in roots for name in (root, *inner[root])}
+    return [name for name in module.structs if name in kept]
+
+
+def _used_names(text: str) -> set[str]:
+    """Every name that stands outside of comments and of the declarations of types."""
+    return set(re.findall(r"\w+", _TYPES.sub(" ", _COMMENT.sub(" ", text))))
+
+
+def _structs(layout: Layout) -> Iterator[str]:
+    core = layout.core
+    if core.kind == "struct":
+        yield core.name
+        for member in core.fields:
+            yield from _structs(member.layout)
+
+
+# What is smaller.
+
+
+def _remedy(cls: Any) -> str:
+    from ..report import suggest
+
+    layout = layout_of(cls)
+    padding = [member for member in layout.fields if names.is_padding(member.name) and _scalars(member)]
+    gain = _bytes(layout) - _bytes(layout_of(_with_scalars(cls, padding))) if padding else 0
+    if gain > 0:
+        written = " and ".join(f"{member.name}: {member.type}" for member in padding)
+        scalars = ", ".join(f"{_scalars(member)} x {member.layout.core.scalar}" for member in padding)
+        return f"{gain} bytes of them for {written}, padding that is itself aligned; write it as scalars: {scalars}"
+    found = suggest(cls)
+    return f"{found.saved()} bytes less in the order {', '.join(found.order)}" if found else ""
+
+
+def _scalars(member: Member) -> int:
+    """As how many scalars `member` could be written; 0 where that changes no alignment, or is no way out."""
+    layout = member.layout
+    if layout.core.kind in ("struct", "atomic") or layout.is_runtime_array:
+        return 0
+    size = SCALARS[layout.core.scalar].size
+    number = layout.used // size
+    return number if layout.align > size and number <= MOST_SCALARS else 0
+
+
+def _with_scalars(cls: Any, padding: list[Member]) -> Any:
+    """`cls` with scalars in place of the members in `padding`."""
+    replaced = {member.name: _scalars(member) for member in padding}
+    fresh = (name for k in count(0) if (name := f"pad{k}") not in cls.__members__)
+    members: dict[str, Any] = {}
+    for member in layout_of(cls).fields:
+        if member.name in replaced:
+            scalar = PLAIN_TYPES[member.layout.core.scalar]
+            members.update((next(fresh), scalar) for _ in range(replaced[member.name]))
+        else:
+            members[member.name] = attributed(cls.__members__[member.name].type, member)
+    return make_struct(cls.__name__, members, cls.__module__)
+
+
+def _bytes(layout: Layout) -> int:
+    return layout.record_stride if layout.tail is None else layout.header
