@@ -32,8 +32,6 @@ typedef struct {
                        [4]; /* bytes that a lane moves on a record; 0 in temporaries, which start anew */
 } scatter_context;
 
-extern const int scatter_type_size[TYPE_COUNT];
-
 static inline int64_t whole_lines(int64_t bytes) { return (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE; }
 static inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t skew_of(const char *p) { return (int64_t)((uintptr_t)p % CACHE_LINE); }

@@ -79,6 +79,9 @@ struct scatter_isa {
     void (*deinterleave4)(deinterleave4_slot *slots, int count, const char *from, ptrdiff_t n);
 };
 
+/* convert_shared.c: conversions that every instruction set does the same way; NULL likewise. */
+scatter_convert scatter_shared_conversion(int from_type, int to_type);
+
 #if defined(__x86_64__) && defined(__GNUC__)
 #define ISA_X86 1
 extern const scatter_isa scatter_sse41, scatter_avx2;

@@ -19,6 +19,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What a column or a record holds. The last six are formats of vertex data, which only records hold: integers that
+ * stand for floats, v * (2^n - 1) or v * (2^(n-1) - 1), to nearest, ties to even. A value outside [0, 1] or [-1, 1]
+ * does not fit. Of TYPE_UNORM8X4_BGRA and TYPE_UNORM10_10_10_2 four make 4 bytes, so each counts as one byte, and
+ * scalars are converted in fours: red, green, blue, alpha. */
 enum {
     TYPE_F16,
     TYPE_F32,
@@ -32,8 +36,16 @@ enum {
     TYPE_U32,
     TYPE_U64,
     TYPE_BOOL,
+    TYPE_UNORM8,
+    TYPE_SNORM8,
+    TYPE_UNORM16,
+    TYPE_SNORM16,
+    TYPE_UNORM8X4_BGRA,   /* red is the third byte, blue the first */
+    TYPE_UNORM10_10_10_2, /* red in the low bits of 32, alpha in the top two */
     TYPE_COUNT
 };
+
+extern const int scatter_type_size[TYPE_COUNT]; /* bytes */
 
 /* Slots are 16 bytes assembled from pieces; a piece that nobody wrote comes from column -1, zeros. */
 enum { SLOT_12_4, SLOT_8_8, SLOT_8_4_4, SLOT_4_4_8, SLOT_4_4_4_4, SLOT_COUNT };
@@ -107,7 +119,8 @@ typedef struct {
     int32_t leaf;
 } scatter_status;
 
-/* n scalars, contiguous on both sides, converted; the index of the first that does not fit, or -1. */
+/* n scalars, contiguous on both sides, converted; the index of the first that does not fit, or -1. Where one type has
+ * four to 4 bytes, n is a multiple of 4. */
 typedef ptrdiff_t (*scatter_convert)(void *to, const void *from, ptrdiff_t n);
 
 /* An instruction set; see isa.h. */

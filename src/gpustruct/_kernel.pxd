@@ -7,11 +7,14 @@ cdef extern from "scatter.h" nogil:
     # `cpdef`: Python reads them as constants of the module.
     cpdef enum:
         TYPE_F16, TYPE_F32, TYPE_F64, TYPE_I8, TYPE_I16, TYPE_I32, TYPE_I64, TYPE_U8, TYPE_U16, TYPE_U32, TYPE_U64
-        TYPE_BOOL
+        TYPE_BOOL, TYPE_UNORM8, TYPE_SNORM8, TYPE_UNORM16, TYPE_SNORM16, TYPE_UNORM8X4_BGRA, TYPE_UNORM10_10_10_2
         SLOT_12_4, SLOT_8_8, SLOT_8_4_4, SLOT_4_4_8, SLOT_4_4_4_4
         STEP_SLOT, STEP_COPY, STEP_ZERO, STEP_TRANSPOSE, STEP_CONVERT_IN, STEP_CONVERT_OUT, STEP_CONVERT_ARRAY
         STEP_MASK
         MODE_PLAIN, MODE_STREAM, MODE_CHECK
+    enum:
+        TYPE_COUNT
+    const int scatter_type_size[]
     ctypedef struct scatter_step:
         pass
     ctypedef struct scatter_loop:

@@ -18,6 +18,12 @@ TYPE_U16: int
 TYPE_U32: int
 TYPE_U64: int
 TYPE_BOOL: int
+TYPE_UNORM8: int
+TYPE_SNORM8: int
+TYPE_UNORM16: int
+TYPE_SNORM16: int
+TYPE_UNORM8X4_BGRA: int
+TYPE_UNORM10_10_10_2: int
 SLOT_12_4: int
 SLOT_8_8: int
 SLOT_8_4_4: int
@@ -40,6 +46,8 @@ STREAM: int
 CHECK: int
 OVERLAP: int
 TYPE_CODES: dict[str, int]
+VERTEX_CODES: dict[str, int]
+TYPE_SIZES: tuple[int, ...]
 STEP: np.dtype[np.void]
 
 def isas() -> tuple[str, ...]: ...

@@ -54,6 +54,15 @@ TYPE_CODES = {
     "f2": TYPE_F16, "f4": TYPE_F32, "f8": TYPE_F64, "i1": TYPE_I8, "i2": TYPE_I16, "i4": TYPE_I32, "i8": TYPE_I64,
     "u1": TYPE_U8, "u2": TYPE_U16, "u4": TYPE_U32, "u8": TYPE_U64, "b1": TYPE_BOOL,
 }
+# Scalars that only vertex data has, by the names that their formats begin with in WebGPU; of the last two each is a
+# quarter of one.
+VERTEX_CODES = {
+    "uint8": TYPE_U8, "sint8": TYPE_I8, "uint16": TYPE_U16, "sint16": TYPE_I16,
+    "unorm8": TYPE_UNORM8, "snorm8": TYPE_SNORM8, "unorm16": TYPE_UNORM16, "snorm16": TYPE_SNORM16,
+    "unorm8x4_bgra": TYPE_UNORM8X4_BGRA, "unorm10_10_10_2": TYPE_UNORM10_10_10_2,
+}
+# Bytes of a scalar, by its code.
+TYPE_SIZES = tuple([scatter_type_size[field] for field in range(TYPE_COUNT)])
 
 cdef enum:
     # A microsecond's work: letting the GIL go and taking it again costs a tenth of that.

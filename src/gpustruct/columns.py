@@ -16,7 +16,8 @@ from . import layout as layouts
 from .batches import DTYPES, Batch, Parts, Shape
 from .layout import Layout, Leaf
 
-SCALAR_CODES = {name: _kernel.TYPE_CODES[dtype.str[1:]] for name, dtype in DTYPES.items()}
+# The kernel's code of what records hold: WGSL's scalars, and those of vertex data.
+SCALAR_CODES = {name: _kernel.TYPE_CODES[dtype.str[1:]] for name, dtype in DTYPES.items()} | _kernel.VERTEX_CODES
 
 
 class Source(NamedTuple):

@@ -1,0 +1,120 @@
+"""What a plan is made of: steps, loops and spans, and what has been lowered so far."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _kernel
+
+NO_COLUMN = -1  # its bytes are zeros
+
+Step = dict[str, Any]  # the fields of _kernel.STEP that are not zero
+
+
+class Steps(NamedTuple):
+    """Steps, loops and temporaries, as arrays that the kernel takes as they are."""
+
+    steps: np.ndarray
+    loops: np.ndarray
+    temps: np.ndarray
+
+
+class Loop(NamedTuple):
+    """One dimension of a member: how many, and the bytes from one to the next on either side."""
+
+    size: int
+    record_step: int
+    column_step: int
+
+
+class Span(NamedTuple):
+    """`size` contiguous bytes, at one offset in the packed record and at another in a column's."""
+
+    record_offset: int
+    size: int
+    column: int
+    column_offset: int
+
+    @property
+    def end(self) -> int:
+        return self.record_offset + self.size
+
+
+class Lowering:
+    """What has been lowered so far: steps in the order that they run, the record's bytes that they write, and spans."""
+
+    def __init__(self, forward: bool, columns: int) -> None:
+        self.forward, self.columns = forward, columns
+        self.convert_in: list[Step] = []
+        self.body: list[Step] = []
+        self.convert_out: list[Step] = []
+        self.loops: list[tuple[int, int, int]] = []
+        self.temps: list[int] = []
+        self.spans: list[Span] = []
+        self.written: list[tuple[int, int]] = []
+
+    def finish(self) -> Steps:
+        chosen = [*self.convert_in, *self.body, *self.convert_out]
+        steps = np.zeros(len(chosen), _kernel.STEP)
+        for row, fields in zip(steps, chosen, strict=True):
+            for name, value in fields.items():
+                row[name] = value
+        loops = np.array(self.loops, np.int64).reshape(-1, 3)
+        return Steps(steps, loops, np.array(self.temps, np.int64))
+
+
+def from_columns(*columns: int, offsets: tuple[int, ...]) -> Step:
+    none = 4 - len(columns)
+    return {"column": [*columns] + [NO_COLUMN] * none, "offset": [*offsets] + [0] * none}
+
+
+def copy(span: Span) -> Step:
+    step: Step = {"kind": _kernel.STEP_COPY, "at": span.record_offset, "copy.bytes": span.size}
+    return step | from_columns(span.column, offsets=(span.column_offset,))
+
+
+def zero(start: int, stop: int) -> Step:
+    return {"kind": _kernel.STEP_ZERO, "at": start, "zero.bytes": stop - start, **from_columns(offsets=())}
+
+
+def offsets_of(loops: list[Loop], record_offset: int, column_offset: int) -> Iterator[tuple[int, int]]:
+    """Where each round of the loops starts in the record and in the column."""
+    for rounds in itertools.product(*(range(loop.size) for loop in loops)):
+        at, start = record_offset, column_offset
+        for k, loop in zip(rounds, loops, strict=True):
+            at, start = at + k * loop.record_step, start + k * loop.column_step
+        yield at, start
+
+
+def join_loops(loops: list[Loop]) -> list[Loop]:
+    """Loops ordered from the widest step in the record to the narrowest, joined where both sides allow."""
+    joined: list[Loop] = []
+    for loop in sorted(loops, key=lambda loop: -abs(loop.record_step)):
+        outer = joined[-1] if joined else None
+        steps = loop.size * loop.record_step, loop.size * loop.column_step
+        if outer is not None and (outer.record_step, outer.column_step) == steps:
+            joined[-1] = loop._replace(size=outer.size * loop.size)
+        else:
+            joined.append(loop)
+    return joined
+
+
+def merge_spans(spans: list[Span]) -> list[Span]:
+    """Ordered by their place in the record, with those that follow each other on both sides as one."""
+    merged: list[Span] = []
+    for span in sorted(spans):
+        last = merged[-1] if merged else None
+        if last is not None and last.end == span.record_offset and follows(last, span):
+            merged[-1] = last._replace(size=last.size + span.size)
+        else:
+            merged.append(span)
+    return merged
+
+
+def follows(last: Span, span: Span) -> bool:
+    """Whether a span is where `last` ends in the same column."""
+    return last.column == span.column and last.column_offset + last.size == span.column_offset
