@@ -112,13 +112,17 @@ class Mapping:
         self._promise = self._request()
 
     def __await__(self) -> Generator[Any, Any, None]:
-        """`wait` for coroutines of any event loop that wgpu-py knows; it ends where `wait` would."""
+        """Let a coroutine of any event loop that wgpu-py knows sleep until `wait` has no need to.
+
+        BindingError if the device answers nothing for ten minutes. Where the answer got lost, or the device is, it
+        ends too, and `wait` says the rest.
+        """
         # Not wgpu-py's own: it would never end where the answer got lost.
         began, nap, seen = time.monotonic(), 0.0, False
         later: Any = None
-        while not self.arrived and not seen and time.monotonic() - began < LONGEST_WAIT:
-            if lost(owner_of(self._buffer)):
-                break
+        while not self.arrived and not seen and not lost(owner_of(self._buffer)):
+            if time.monotonic() - began > LONGEST_WAIT:
+                raise _silent("read_async")
             if nap >= LONGEST_NAP:
                 # Answers come in order: once a later question has its answer, so has this one, or never will.
                 if later is None:
@@ -126,6 +130,10 @@ class Mapping:
                 seen = later._thread_event.is_set()
             yield from async_sleep(nap).__await__()
             nap = min(LONGEST_NAP, nap + 0.0001)
+
+
+def _silent(function: str) -> BindingError:
+    return BindingError.of("device-silent", function=function, seconds=round(LONGEST_WAIT))  # type: ignore[return-value]
 
 
 def _map(buffer: Any, mode: str) -> Any:
@@ -198,7 +206,7 @@ def _answered(device: Any, promise: Any, function: str) -> bool:
         if lost(device):
             raise BindingError.of("device-lost", function=function, current="destroyed")
         if time.monotonic() - began > LONGEST_WAIT:
-            raise BindingError.of("device-silent", function=function, seconds=round(LONGEST_WAIT))
+            raise _silent(function)
         if seen:
             return promise._thread_event.is_set()
         # Seen answered, one more pause: another thread may be about to deliver the promise's own answer.

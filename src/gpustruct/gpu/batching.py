@@ -57,13 +57,3 @@ def header_of(T: Any, value: Any) -> Any:
         current = f"a mapping with the key {strange[0]!r}"
     members = ", ".join(member.name for member in layout.fields[:-1])
     raise SourceError.of("header-columns", type=T.__name__, current=current, members=members)
-
-
-def batch_of_view(view: Any) -> Any:
-    """A view's records as a batch over the same bytes: one record without a batch dimension, some with one.
-
-    >>> from gpustruct import vec3f, view
-    >>> batch_of_view(view(vec3f)).__shape__, batch_of_view(view(vec3f, count=2)).__shape__
-    ((), (2,))
-    """
-    return as_batch(view)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _views
+from ..batches import as_batch
 from ..views import changes
 from . import devices
-from .batching import batch_of_view
 from .bindings import count_written, wgpu_buffer
 from .commands import Data, send
 from .upload import Uploader
@@ -51,7 +51,7 @@ def write_buffer(target: Any, buffer: Any, batch: Any, offset: int = 0) -> None:
     offset = devices.check_offset(offset, "write_buffer")
     if data.nbytes % devices.COPY_ALIGNMENT or offset + data.nbytes > buffer.size:
         # A batch's write keeps the other half of a last word, and does without padding after the last value.
-        Uploader.of(device).write(records, batch_of_view(batch), offset)
+        Uploader.of(device).write(records, as_batch(batch), offset)
         return
     known = changes.sent_to(buffer)
     with known.lock:
