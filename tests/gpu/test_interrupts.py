@@ -382,3 +382,19 @@ def test_a_lock_that_an_interrupt_left_held_is_released(
     # The one that waits releases it.
     assert reading.result().u.tolist() == list(range(ROOM))
     read(case)
+
+
+def test_an_interrupt_while_a_lock_is_released_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backend, "HELD_TOO_LONG", 0.003)
+    event = threading.Event()
+    lock = event._cond._lock  # type: ignore[attr-defined]
+    lock.acquire()
+    with Stop() as stop:
+        backend._free(event)
+    inside = {line for _, _, line in backend._release.__code__.co_lines()}
+    chosen = [nth for nth, (_, line) in enumerate(stop.lines) if line in inside]
+    assert len(chosen) > 4
+    for nth in chosen:
+        lock.acquire()
+        interrupted(lambda: backend._free(event), nth)
+        assert not lock.locked(), stop.lines[nth]

@@ -166,22 +166,28 @@ def _free(event: Any) -> None:
     Python may raise KeyboardInterrupt after `with` has taken a lock and before its block begins. An Event holds its
     lock for microseconds.
     """
-    lock = getattr(getattr(event, "_cond", None), "_lock", None)
     interrupt: BaseException | None = None
-    looks = round(HELD_TOO_LONG * 1000)
-    while lock is not None and lock.locked():
+    deadline, freed = time.monotonic() + HELD_TOO_LONG, False
+    while not freed:
         try:
-            # Looked at, not taken: an interrupt here would leave it held once more.
-            time.sleep(0.001)
+            _release(event, deadline)
+            freed = True
         except BaseException as error:
+            # One more interrupt, which would leave the lock held once more: it is raised when that is over.
             interrupt = error
-        looks -= 1
-        if looks < 0:
+    if interrupt is not None:
+        raise interrupt
+
+
+def _release(event: Any, deadline: float) -> None:
+    lock = getattr(getattr(event, "_cond", None), "_lock", None)
+    while lock is not None and lock.locked():
+        # Looked at, not taken: an interrupt would leave it held.
+        time.sleep(0.001)
+        if time.monotonic() > deadline:
             with contextlib.suppress(RuntimeError):
                 lock.release()
             break
-    if interrupt is not None:
-        raise interrupt
 
 
 def _question(device: Any) -> Any:
