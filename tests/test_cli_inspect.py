@@ -63,6 +63,41 @@ def test_json_says_what_parse_says(capsys: pytest.CaptureFixture[str]) -> None:
     assert (material["size"], material["unused"]) == (80, 36)
 
 
+def test_json_carries_the_interface(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "it.wgsl"
+    path.write_text("""diagnostic(off, derivative_uniformity);
+    @id(3) override size: u32;
+    @group(0) @binding(1) var photo: texture_2d<f32>;
+    @group(0) @binding(2) var linear: sampler;
+    @group(0) @binding(3) var target_: texture_storage_2d<rgba8unorm, write>;
+    var<workgroup> tile: array<f32, 8>;
+    struct In { @location(2) @interpolate(flat) id: u32, @builtin(position) place: vec4f }
+    @fragment fn shade(in: In) -> @location(0) vec4f { return textureSample(photo, linear, vec2f()); }
+    @compute @workgroup_size(size) fn fill() { tile[0] = 1; textureStore(target_, vec2u(), vec4f()); }
+    """)
+    (found,) = as_json(capsys, str(path))
+    photo, linear, target = found["bindings"]
+    assert (photo["kind"], photo["sample_type"], photo["view_dimension"]) == ("texture", "float", "2d")
+    assert (linear["kind"], target["kind"], target["format"]) == ("sampler", "storage-texture", "rgba8unorm")
+    shade, fill = found["entry_points"]
+    assert [value["location"] for value in shade["inputs"]] == [2, None]
+    assert shade["sampled"] == [{"texture": "photo", "sampler": "linear"}]
+    assert (fill["bindings"], fill["variables"], fill["overrides"]) == (["target_"], ["tile"], ["size"])
+    assert (fill["workgroup_size"], fill["workgroup_bytes"], fill["line"]) == ([None, 1, 1], 32, 9)
+    assert found["overrides"][0]["has_default"] is False
+    assert found["diagnostics"] == [{"severity": "off", "rule": "derivative_uniformity", "line": 1}]
+    assert found["lines"]["In"] == 7
+    assert main(["inspect", str(path)]) == 0
+    shown = capsys.readouterr().out
+    assert (
+        "  shade: fragment\n    takes: @location(2) @interpolate(flat) id: u32; @builtin(position) place: vec4f\n"
+        in shown
+    )
+    assert "    samples: photo through linear\n" in shown
+    assert "  fill: compute, workgroups of ? x 1 x 1, 32 bytes of workgroup memory\n" in shown
+    assert "  @id(3) size: u32, needs a value\n" in shown
+
+
 def test_json_of_every_golden_shader_is_valid(capsys: pytest.CaptureFixture[str]) -> None:
     shaders = sorted(path.name for path in GOLDEN.glob("*.wgsl"))
     assert [part["name"] for part in as_json(capsys, *shaders)] == shaders

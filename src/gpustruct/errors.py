@@ -304,6 +304,7 @@ class WgslError(GpuStructError):
         "operator": "the operator {sign} has no meaning for these types (current: {types}) - at {where}; convert the operands",
         "no-component": "{type} has no such part (current: {name}) - at {where}; correct the name or the index",
         "assertion": "a const_assert must be true (current: {value}) - at {where}; change the constants it looks at",
+        "sampled-pairs": "the entry points of a module may bring at most {most} textures together with samplers (current: more) - at {where}; split the text, or read the textures with textureLoad",
         "struct-unfolded": "a struct may hold at most {most} members, nested ones counted (current: {count}) - at {where}; use arrays",
         "override-unknown": "overrides must name an override of the module, or its @id (current: {name!r}) - at parse(..., overrides=...); the module has {known}",
         "override-value": "an override's value must fit its type, {type} (current: {value!r}) - at parse(..., overrides=...); pass a {type}",

@@ -127,6 +127,7 @@ TEXTS_NOTHING: dict[str, str] = {
     "WgslError declarations": "a text too long to be a case here: tests/test_wgsl_hostile.py",
     "WgslError tokens": "a text too long to be a case here: tests/test_wgsl_hostile.py",
     "WgslError constant-steps": "an expression too long to be a case here: tests/test_wgsl_hostile.py",
+    "WgslError sampled-pairs": "a text too long to be a case here: tests/test_wgsl_interface.py",
     "WgslError struct-unfolded": "a text too long to be a case here: tests/test_wgsl_hostile.py",
     "WgslError needs-skipped": "a note on a part that was skipped, not an error by itself",
     "WgslError not-whole": "a note on a part that was skipped, not an error by itself",

@@ -14,15 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..errors import CommandError, WgslError
 from ..layout import Layout
 from ..report.offsets import HEADING, PADDING, RIGHT
-from . import inputs
+from . import inputs, interface_data, interface_tables
 
 if TYPE_CHECKING:
-    from ..wgsl import Module, Variable
+    from ..wgsl import Module
     from .printing import Printer
 
 FORMAT = 1
-BINDINGS = ("group", "binding", "name", "var", "type", "min bytes")
-BINDINGS_RIGHT = (True, True, False, False, False, True)
 
 
 class Seen(NamedTuple):
@@ -159,24 +157,13 @@ def show_layout(printer: Printer, layout: Layout) -> None:
 def _show_module(printer: Printer, seen: Seen) -> None:
     module = seen.module
     assert module is not None
-    rows = [
-        (str(v.group), str(v.binding), v.name, _words(v), v.type_name, str(v.min_binding_size or ""))
-        for v in sorted(module.bindings.values(), key=lambda v: (v.group, v.binding))
-    ]
-    if rows:
-        printer.line("bindings", "bold")
-        printer.table(BINDINGS, rows, BINDINGS_RIGHT, [not row[-1] for row in rows])
-    elif not seen.structs:
+    has_bindings = interface_tables.bindings(printer, module)
+    if not has_bindings and not seen.structs:
         printer.line("nothing here is host-shareable: no struct, no binding", "yellow")
+    interface_tables.entry_points(printer, module)
+    interface_tables.overrides(printer, module)
     for line in _remarks(seen):
         printer.line(line, "yellow", "  ")
-
-
-def _words(variable: Variable) -> str:
-    """What stands in ``var<...>``."""
-    if variable.space == "handle":
-        return ""
-    return variable.space if variable.access == "read" else f"{variable.space}, {variable.access}"
 
 
 def _remarks(seen: Seen) -> Iterator[str]:
@@ -196,25 +183,7 @@ def as_data(seen: Seen, *, whole: bool = True) -> dict[str, Any]:
     module = seen.module
     if not whole or module is None:
         return data
-    data["bindings"] = [
-        {
-            "group": v.group,
-            "binding": v.binding,
-            "name": v.name,
-            "space": v.space,
-            "access": v.access,
-            "type": v.type_name,
-            "min_binding_size": v.min_binding_size,
-            "line": v.line,
-        }
-        for v in module.bindings.values()
-    ]
-    data["entry_points"] = [
-        {"name": e.name, "stage": e.stage, "workgroup_size": e.workgroup_size} for e in module.entry_points.values()
-    ]
-    data["overrides"] = [
-        {"name": o.name, "id": o.id, "type": o.type, "value": o.value} for o in module.overrides.values()
-    ]
+    data |= interface_data.of(module)
     data["unavailable"] = dict(module.unavailable)
     data["skipped"] = [{"line": s.line, "text": s.text, "reason": s.reason} for s in module.skipped]
     data["differences"] = seen.differences

@@ -2,11 +2,23 @@
 
 from ..errors import BackendWarning
 from .comparing import check
-from .module import EntryPoint, Module, Override, Skipped, Variable
+from .module import Diagnostic, EntryPoint, Module, Override, Skipped, StageValue, Variable
 from .parsing import parse
 from .writing import declare
 
-__all__ = ["BackendWarning", "EntryPoint", "Module", "Override", "Skipped", "Variable", "check", "declare", "parse"]
+__all__ = [
+    "BackendWarning",
+    "Diagnostic",
+    "EntryPoint",
+    "Module",
+    "Override",
+    "Skipped",
+    "StageValue",
+    "Variable",
+    "check",
+    "declare",
+    "parse",
+]
 
 
 def __dir__() -> list[str]:

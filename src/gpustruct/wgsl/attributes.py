@@ -178,10 +178,10 @@ def _blend_source(scope: Scope, found: Mapping[str, Attribute]) -> int | None:
     return value
 
 
-def check_once(scope: Scope, places: Sequence[tuple[Interface, Type, Any]]) -> None:
+def check_once(scope: Scope, places: Sequence[tuple[Interface, Type, Any, Any]]) -> None:
     """Refuse two uses of one location or builtin value among the inputs, or the outputs, of an entry point."""
     seen: set[Any] = set()
-    for found, _, node in places:
+    for found, _, node, _ in places:
         if not found.is_given:
             continue
         key = found.builtin or (found.location, found.blend_source)

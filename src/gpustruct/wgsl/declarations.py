@@ -122,7 +122,7 @@ class Resolver:
         """`declarations`, dependencies first; a WgslError in the place of one that depends on itself."""
         state: dict[int, int] = {}
         for root in declarations:
-            path = [(root, self._needs(root))] if id(root) not in state else []
+            path = [(root, self.needs(root))] if id(root) not in state else []
             state.setdefault(id(root), 1)
             while path:
                 declaration, needs = path[-1]
@@ -144,9 +144,10 @@ class Resolver:
                         state[id(step)] = 2 if step.name in cycle else state[id(step)]
                 else:
                     state[id(needed)] = 1
-                    path.append((needed, self._needs(needed)))
+                    path.append((needed, self.needs(needed)))
 
-    def _needs(self, declaration: Declaration) -> Iterator[str]:
+    def needs(self, declaration: Declaration) -> Iterator[str]:
+        """The declared names that a declaration uses, the body of a function left out."""
         stack: list[Any] = [declaration]
         while stack:
             node = stack.pop()

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from ..errors import BackendWarning
 from . import extensions
+from .parts import Diagnostic
 from .scope import Scope
 from .syntax import Attribute, Declaration, Name, Postfix, Token
 
@@ -19,15 +20,17 @@ class Directives:
         self.scope = scope
         self.enabled: dict[str, None] = {}
         self.required: dict[str, None] = {}
+        self.diagnostics: list[Diagnostic] = []
         self._filters: dict[str, str] = {}
 
     def take(self, declaration: Declaration) -> None:
         """Note what a directive says; WgslError where the specification does not know it."""
         if declaration.kind == "diagnostic":
-            severity, *rule = declaration.words
-            check_filter(
-                self.scope, severity.text, severity.offset, ".".join(word.text for word in rule), self._filters
-            )
+            severity, *words = declaration.words
+            rule = ".".join(word.text for word in words)
+            check_filter(self.scope, severity.text, severity.offset, rule, self._filters)
+            line = self.scope.source.line_at(declaration.offset)
+            self.diagnostics.append(Diagnostic(severity.text, rule, line))  # type: ignore[arg-type]
             return
         for word in declaration.words:
             if declaration.kind == "enable":

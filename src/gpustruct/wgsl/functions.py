@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from . import attributes, builtin_values, directives, kinds
 from .attributes import Interface
 from .declarations import Resolver
 from .extensions import NAGA_ATTRIBUTES
 from .kinds import Type
-from .module import EntryPoint
+from .parts import EntryPoint, StageValue
 from .structs import check_name
 from .syntax import Attribute, Declaration, Member
 from .values import Value
@@ -21,8 +22,15 @@ _ATTRIBUTES = {
     "subgroup_size": (1,),
 }  # fmt: skip
 _ONLY_COMPUTE = ("workgroup_size", "subgroup_size")
-# An input or output of an entry point: its attributes, its type, and the node that an error points at.
-Place = tuple[Interface, Type, Any]
+
+
+class Place(NamedTuple):
+    """An input or output of an entry point: its attributes, its type, and the nodes of it and of what an error names."""
+
+    interface: Interface
+    type: Type
+    node: Any
+    declared: Member
 
 
 def entry_point(resolver: Resolver, declaration: Declaration) -> EntryPoint | None:
@@ -49,13 +57,29 @@ def entry_point(resolver: Resolver, declaration: Declaration) -> EntryPoint | No
 # Signatures.
 
 
-def check_signature(resolver: Resolver, declaration: Declaration, entry: EntryPoint | None) -> None:
-    """Judge the parameters and the result of a function; `entry` is what `entry_point` made of it."""
+def with_signature(resolver: Resolver, declaration: Declaration, entry: EntryPoint | None) -> EntryPoint | None:
+    """Judge the parameters and the result of a function; `entry` is what `entry_point` made of it, and gets its
+    inputs and outputs."""
     stage = entry.stage if entry else ""
     inputs = _parameters(resolver, declaration, stage)
     outputs = _result(resolver, declaration, stage)
-    if stage:
-        _check_interface(resolver, declaration, stage, inputs, outputs)
+    if entry is None:
+        return None
+    _check_interface(resolver, declaration, stage, inputs, outputs)
+    return replace(
+        entry,
+        inputs=tuple(_stage_value(resolver, place) for place in inputs),
+        outputs=tuple(_stage_value(resolver, place) for place in outputs),
+    )
+
+
+def _stage_value(resolver: Resolver, place: Place) -> StageValue:
+    found, kind, _, declared = place
+    line = resolver.source.line_at(declared.offset)
+    where = (found.location, found.builtin or None, line)
+    return StageValue(
+        declared.name, kind.cls, kind.name, *where, found.interpolation, found.blend_source, found.invariant
+    )
 
 
 def _parameters(resolver: Resolver, declaration: Declaration, stage: str) -> list[Place]:
@@ -95,15 +119,15 @@ def _places(resolver: Resolver, node: Member, kind: Type, stage: str, what: str)
     if own.blend_source is not None:
         raise source.error("attribute-unknown", found["blend_src"].offset, what=what, name="blend_src", hint="")
     if own.is_given:
-        return [(own, kind, node)]
+        return [Place(own, kind, node, node)]
     if kind.family != "struct":
         raise source.error("interface-missing", node.offset, what=node.name or "the result")
     places: list[Place] = []
-    for name, inner in kind.members:
+    for declared, (name, inner) in zip(resolver.declared[kind.name].members, kind.members, strict=True):
         member = resolver.structs.interfaces.get(kind.name, {}).get(name, Interface())
         if not member.is_given:
             raise source.error("interface-missing", node.offset, what=f"{kind.name}.{name}")
-        places.append((member, inner, node))
+        places.append(Place(member, inner, node, declared))
     return places
 
 
@@ -114,7 +138,7 @@ def _check_interface(
     attributes.check_once(resolver, inputs)
     attributes.check_once(resolver, outputs)
     for direction, places in (("input", inputs), ("output", outputs)):
-        for found, kind, node in places:
+        for found, kind, node, _ in places:
             if found.builtin:
                 _check_builtin(resolver, found.builtin, kind, stage, direction, node)
             elif stage == "compute":
@@ -125,7 +149,7 @@ def _check_interface(
                     raise source.error(
                         "interpolate-flat", node.offset, what=f"@location({found.location})", type=kind.name
                     )
-    if stage == "vertex" and not any(found.builtin == "position" for found, _, _ in outputs):
+    if stage == "vertex" and not any(found.builtin == "position" for found, *_ in outputs):
         raise source.error("vertex-position", declaration.offset, name=declaration.name)
 
 

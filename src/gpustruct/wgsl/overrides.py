@@ -98,8 +98,9 @@ class Overrides:
             if key is not None and key in self._given:
                 value = self._given_value(self._given.pop(key), kind)
         line = self.scope.source.line_at(declaration.offset)
+        has_default = declaration.value is not None
         self.known[declaration.name] = Override(
-            declaration.name, number, kind.name, value.data if value else None, line
+            declaration.name, number, kind.name, value.data if value else None, line, has_default
         )
         if value is None:
             self._reasons[declaration.name] = f"override {declaration.name} has no value"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..errors import BackendWarning, WgslError
-from . import functions, variables
+from . import functions, usage, variables
 from .conditions import Defines
 from .declarations import Resolver
 from .directives import Directives
@@ -74,7 +74,7 @@ class _Reader:
                     found["var"][declaration.name] = self._variable(declaration)
                 elif declaration.kind == "fn":
                     entry = found["fn"][declaration.name] = functions.entry_point(resolver, declaration)
-                    functions.check_signature(resolver, declaration, entry)
+                    found["fn"][declaration.name] = functions.with_signature(resolver, declaration, entry)
                 else:
                     resolver.resolve(declaration)
             except WgslError as error:
@@ -92,7 +92,8 @@ class _Reader:
         if resolver.half is not None and any(declaration.kind in ("var", "fn") for declaration in declarations):
             half = resolver.half
             self._skip(self.source.error("f16-disabled", half.offset, name=half.text), half.text)
-        return self._made(declarations, found["var"], found["fn"])
+        entry_points = usage.completed(resolver, found["var"], found["fn"], self._skip)
+        return self._made(declarations, found["var"], entry_points)
 
     # Text to declarations.
 
@@ -220,7 +221,7 @@ class _Reader:
         return self.standard_layout or STANDARD_LAYOUT in self.directives.required
 
     def _made(
-        self, declarations: list[Declaration], found: dict[str, Variable], functions: dict[str, EntryPoint | None]
+        self, declarations: list[Declaration], found: dict[str, Variable], entry_points: dict[str, EntryPoint]
     ) -> Module:
         resolver = self.resolver
         module = Module(
@@ -228,6 +229,8 @@ class _Reader:
             enabled=tuple(self.directives.enabled),
             required=tuple(self.directives.required),
             skipped=tuple(sorted(self.skipped, key=lambda part: part.line)),
+            diagnostics=tuple(self.directives.diagnostics),
+            lines={d.name: self.source.line_at(d.offset) for d in declarations if d.name},
         )
         known: dict[tuple[int, int], Any] = {}
         for declaration in declarations:
@@ -247,7 +250,7 @@ class _Reader:
             elif kind == "var":
                 variable = found[name]
                 (module.variables if variable.group is None else module.bindings)[name] = variable
-            elif entry := functions.get(name):
+            elif entry := entry_points.get(name):
                 module.entry_points[name] = entry
         return module
 

@@ -24,6 +24,8 @@ class Structs:
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
         self.interfaces: dict[str, dict[str, Interface]] = {}
+        # @align and @size of the members of types that no class stands for.
+        self.marks: dict[tuple[str, str], int] = {}
         self._unfolded: dict[str, int] = {}
 
     def resolve(self, declaration: Declaration) -> Type:
@@ -40,7 +42,7 @@ class Structs:
             if kind.override:
                 raise source.error("override-space", member.type.offset, type=kind.name, space="a struct")
             found = attributes.by_name(self.scope, member.attributes, attributes.MEMBER, "a struct member")
-            annotations[member.name] = self._marked(member, kind, found)
+            annotations[member.name] = self._marked(name, member, kind, found)
             interfaces[member.name] = attributes.interface(self.scope, found, kind)
         self._count_members(declaration, members)
         self._check_blending(declaration, members, interfaces)
@@ -65,12 +67,13 @@ class Structs:
         except GpuStructError as error:
             raise source.at(error, declaration.offset) from None
 
-    def _marked(self, member: Member, kind: Type, found: Mapping[str, Attribute]) -> Any:
+    def _marked(self, struct: str, member: Member, kind: Type, found: Mapping[str, Attribute]) -> Any:
         annotation = kind.cls
         for name, mark in (("align", align), ("size", size)):
             if name not in found:
                 continue
             value = self.scope.integer(found[name].arguments[0], f"@{name}")
+            self.marks[f"{struct}.{member.name}", name] = value
             if name == "size" and kind.runtime:
                 where = f"line {self.scope.source.line_at(member.offset)}"
                 self.scope.warn(BackendWarning.of("naga-size-runtime", where=where))

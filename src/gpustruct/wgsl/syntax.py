@@ -87,7 +87,10 @@ class Member(NamedTuple):
 
 
 class Declaration(NamedTuple):
-    """One item at module scope. `kind` is its keyword; parts that the kind has not are empty."""
+    """One item at module scope. `kind` is its keyword; parts that the kind has not are empty.
+
+    `body` is where the body of a function begins and ends, braces included.
+    """
 
     kind: str
     offset: int
@@ -98,6 +101,7 @@ class Declaration(NamedTuple):
     members: tuple[Member, ...] = ()
     words: tuple[Token, ...] = ()
     result: Member | None = None
+    body: tuple[int, int] = (0, 0)
 
 
 class _Mixed(Exception):
@@ -269,7 +273,8 @@ def tree(source: Source, piece: Piece) -> Declaration:
     """The declaration that `piece` holds; WgslError where it breaks the grammar."""
     found = tokens(source, piece)
     try:
-        return _grammar().parse(found)  # type: ignore[arg-type, return-value]
+        declaration: Declaration = _grammar().parse(found)  # type: ignore[arg-type, assignment]
+        return declaration._replace(body=(piece.brace, piece.end)) if declaration.kind == "fn" else declaration
     except lark.UnexpectedToken as error:
         token: Any = error.token
         wanted = expected.words_for(error.accepts or error.expected)

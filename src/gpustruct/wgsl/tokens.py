@@ -15,19 +15,20 @@ MAX_NESTING = 127
 # What stands for a template's `{{ value }}` (see templates): no WGSL, so that whatever holds it is refused.
 PLACEHOLDER = "\x01"
 
-_LINE_COMMENT = f"//[^{LINE_BREAK}]*"
+LINE_COMMENT = f"//[^{LINE_BREAK}]*"
 _OTHER = r"\x80-\x84\x86-\u200d\u2010-\u2027\u202a-\U0010ffff"
-_DIGITS = r"0[xX][0-9a-fA-F]*\.?[0-9a-fA-F]*(?:[pP][+-]?[0-9]+)?|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+DIGITS = r"0[xX][0-9a-fA-F]*\.?[0-9a-fA-F]*(?:[pP][+-]?[0-9]+)?|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+NAME = f"[A-Za-z_{_OTHER}][A-Za-z0-9_{_OTHER}]*"
 _TOKEN = re.compile(
-    rf"(?P<blank>[{BLANK}]+|{_LINE_COMMENT})|(?P<comment>/\*)|(?P<name>[A-Za-z_{_OTHER}][A-Za-z0-9_{_OTHER}]*)"
-    rf"|(?P<number>(?:{_DIGITS})(?:l[iuf]|[iufh])?)"
+    rf"(?P<blank>[{BLANK}]+|{LINE_COMMENT})|(?P<comment>/\*)|(?P<name>{NAME})"
+    rf"|(?P<number>(?:{DIGITS})(?:l[iuf]|[iufh])?)"
     r"|(?P<sign>->|<<=|<<|<=|&&|\|\||==|!=|\+\+|--|[-+*/%&|^~!<>=(){}\[\],;:.@])"
 )
 _COMMENT_MARK = re.compile(r"/\*|\*/")
-_BETWEEN = re.compile(f"(?:[{BLANK};]+|{_LINE_COMMENT})*")
+_BETWEEN = re.compile(f"(?:[{BLANK};]+|{LINE_COMMENT})*")
 _PLACEHOLDER = re.compile(rf"[\w{PLACEHOLDER}]+")
-_BETWEEN_STEP = re.compile(f"[{BLANK}]+|;|{_LINE_COMMENT}")
-_STOP = re.compile(rf"[{{}};]|{_LINE_COMMENT}|/\*")
+_BETWEEN_STEP = re.compile(f"[{BLANK}]+|;|{LINE_COMMENT}")
+_STOP = re.compile(rf"[{{}};]|{LINE_COMMENT}|/\*")
 
 KEYWORDS = {
     word: word.upper()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..errors import LayoutError
-from . import attributes, backends, kinds, spaces
+from . import attributes, backends, kinds, resources, spaces
 from .declarations import Resolver
 from .kinds import Type
 from .module import Variable
@@ -36,7 +36,9 @@ def variable(resolver: Resolver, declaration: Declaration, *, standard_layout: b
     if space == "uniform" and kind.cls is not None:
         _check_uniform(resolver, declaration, kind, standard_layout)
     group, binding = numbers.get("group"), numbers.get("binding")
-    return Variable(declaration.name, space, access, kind.cls, kind.name, group, binding, source.line_at(offset))
+    found_kind = resources.resource(space, access, kind)
+    line = source.line_at(offset)
+    return Variable(declaration.name, space, access, kind.cls, kind.name, group, binding, line, *found_kind)
 
 
 def _access(resolver: Resolver, declaration: Declaration, words: list[str]) -> str:

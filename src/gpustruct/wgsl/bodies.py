@@ -1,0 +1,208 @@
+"""The bodies of functions, read for the names of the module that they use. WGSL §5 (declaration and scope).
+
+Nothing is judged here. A name that a parameter or a local declaration hides is not the module's; a local declaration
+hides from the end of its statement to the end of its block.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, field
+
+from .source import BLANK, Source
+from .syntax import Declaration
+from .tokens import DIGITS, LINE_COMMENT, NAME, comment_end
+
+# Functions that read a texture through a sampler, given next to each other in this order (§17.7).
+SAMPLING = frozenset(
+    [
+        *(f"textureSample{kind}" for kind in ("", "Bias", "Compare", "CompareLevel", "Grad", "Level")),
+        *("textureSampleBaseClampToEdge", "textureGather", "textureGatherCompare"),
+    ]
+)
+_TOKEN = re.compile(
+    rf"(?:[{BLANK}]|{LINE_COMMENT})*+"
+    rf"(?:(?P<comment>/\*)|(?P<name>{NAME})|(?P<number>(?:{DIGITS})\w*)|(?P<sign>[{{}}()\[\],;.<>@])|(?P<other>[^{BLANK}]))"
+)
+_LOCAL = ("let", "var", "const")
+# A texture or a sampler that a function is handed: a parameter by its index, or a variable of the module by its name.
+Handle = int | str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call that hands on textures or samplers: for each argument what it is, None for all else."""
+
+    callee: str
+    arguments: tuple[Handle | None, ...]
+
+
+@dataclass(slots=True)
+class Body:
+    """What one body uses: names of the module, and the calls that hand on textures and samplers, each once."""
+
+    names: dict[str, None] = field(default_factory=dict[str, None])
+    calls: dict[Call, None] = field(default_factory=dict[Call, None])
+
+
+def read(
+    source: Source,
+    function: Declaration,
+    known: Container[str],
+    variables: Container[str],
+    parameters: Mapping[str, int],
+) -> Body:
+    """What the body of `function` uses.
+
+    `known` has the names of the module, `variables` those of its textures and samplers; `parameters` are the
+    function's own textures and samplers.
+    """
+    walk = _Walk(function, known, variables, parameters)
+    text, (offset, end) = source.text, function.body
+    while offset < end and (found := _TOKEN.match(text, offset, end)):
+        offset = found.end()
+        if found.lastgroup == "name":
+            walk.take_name(found["name"])
+        elif found.lastgroup == "sign":
+            walk.take_sign(found["sign"])
+        elif found.lastgroup == "comment":
+            offset = comment_end(text, found.start("comment"))
+            if offset < 0:
+                break
+        else:
+            walk.take_other()
+    return walk.body
+
+
+@dataclass(slots=True)
+class _Frame:
+    """An open bracket, and what stands in it since the last comma."""
+
+    sign: str = ""
+    callee: str = ""
+    arguments: list[Handle | None] = field(default_factory=list[Handle | None])
+    tokens: int = 0
+    handle: Handle | None = None
+
+    def end_argument(self) -> None:
+        self.arguments.append(self.handle if self.tokens == 1 else None)
+        self.tokens, self.handle = 0, None
+
+
+class _Walk:
+    def __init__(
+        self,
+        function: Declaration,
+        known: Container[str],
+        variables: Container[str],
+        parameters: Mapping[str, int],
+    ) -> None:
+        self.body = Body()
+        self._known, self._variables, self._handles = known, variables, parameters
+        self._parameters = {parameter.name for parameter in function.members}
+        self._hidden: dict[str, int] = {}
+        # Each block has the names that it hides; a `for` opens one that ends with the block of its body.
+        self._blocks: list[tuple[str, list[str]]] = [("{", [])]
+        self._pending = ""
+        self._before = ""
+        self._frames = [_Frame()]
+
+    def take_name(self, word: str) -> None:
+        before, self._before = self._before, word
+        frame = self._frames[-1]
+        frame.tokens += 1
+        if before == ".":
+            self._before = ""
+        elif before == "@":
+            self._before = "@"
+        elif before in _LOCAL:
+            self._pending = word
+        elif word == "for":
+            self._blocks.append(("for", []))
+        elif word not in _LOCAL and frame.sign not in ("@", "var"):
+            self._use(word, frame)
+
+    def _use(self, word: str, frame: _Frame) -> None:
+        if self._hidden.get(word):
+            self._before = ""
+        elif word in self._parameters:
+            frame.handle, self._before = self._handles.get(word), ""
+        elif word in self._known:
+            self.body.names[word] = None
+            frame.handle = word if word in self._variables else None
+
+    def take_other(self) -> None:
+        self._before = ""
+        self._frames[-1].tokens += 1
+
+    def take_sign(self, sign: str) -> None:
+        before, self._before = self._before, sign
+        frame = self._frames[-1]
+        if sign in "{};":
+            self._end_statement(sign)
+        elif sign == "(":
+            callee = before if before[:1].isidentifier() else ""
+            self._frames.append(_Frame("@" if before == "@" else "(", callee))
+        elif sign == "[":
+            self._frames.append(_Frame("["))
+        elif sign in ")]":
+            self._close(sign)
+        elif sign == ",":
+            if frame.sign not in ("<", "var"):
+                frame.end_argument()
+        elif sign == "<" and (before in ("array", "var") or (frame.sign == "<" and before[:1].isidentifier())):
+            self._frames.append(_Frame("var" if before == "var" else "<"))
+        elif sign == ">" and frame.sign in ("<", "var"):
+            self._frames.pop()
+            # After `var<function>` comes the name, as after `var`.
+            self._before = "var" if frame.sign == "var" else ""
+        elif sign in "<>.@":
+            frame.tokens += 1
+
+    def _close(self, sign: str) -> None:
+        while len(self._frames) > 1:
+            frame = self._frames.pop()
+            if frame.sign in ("<", "var"):
+                continue
+            outer = self._frames[-1]
+            if sign == "]" or frame.sign == "@":
+                return
+            frame.end_argument()
+            if frame.callee:
+                outer.tokens += 1
+                self._called(frame)
+            elif outer.tokens == 0 and len(frame.arguments) == 1:
+                # (texture) is the texture.
+                outer.tokens, outer.handle = 1, frame.arguments[0]
+            else:
+                outer.tokens += 1
+            return
+
+    def _called(self, frame: _Frame) -> None:
+        is_known = frame.callee in self._known
+        if (is_known or frame.callee in SAMPLING) and any(handle is not None for handle in frame.arguments):
+            self.body.calls[Call(frame.callee, tuple(frame.arguments))] = None
+
+    def _end_statement(self, sign: str) -> None:
+        if sign == ";" and self._pending:
+            self._hide(self._pending)
+        self._pending = ""
+        if sign == "{":
+            self._blocks.append(("{", []))
+        elif sign == "}":
+            self._end_block()
+            if self._blocks and self._blocks[-1][0] == "for":
+                self._end_block()
+        if sign != ";" or len(self._frames) == 1:
+            self._frames = [_Frame()]
+
+    def _hide(self, name: str) -> None:
+        if self._blocks and (name in self._known or name in self._parameters):
+            self._blocks[-1][1].append(name)
+            self._hidden[name] = self._hidden.get(name, 0) + 1
+
+    def _end_block(self) -> None:
+        if self._blocks:
+            for name in self._blocks.pop()[1]:
+                self._hidden[name] -= 1
