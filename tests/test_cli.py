@@ -117,7 +117,7 @@ def test_closed_standard_input() -> None:
         (["inspect"], 2),
         (["inspect", "--nonsense", "x"], 2),
         (["inspect", "missing.wgsl"], 2),
-        (["inspect", "."], 2),
+        (["inspect", "no/such/folder"], 2),
         (["inspect", "no.such.module:Class"], 2),
         (["inspect", "json:Nothing"], 2),
         (["inspect", "json:dumps"], 2),
@@ -137,6 +137,52 @@ def test_bad_command_lines_end_in_one_message(
     assert "Traceback" not in found.err
     if code and arguments:
         assert found.err.splitlines()[-1].startswith("gpustruct")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["demo", "--particles", "0"], "a whole number from 1 to 100,000,000 (current: 0) - at --particles; such as 1000000"),
+        (["demo", "--particles=-5"], "(current: -5) - at --particles; such as"),
+        (["demo", "--particles", "1e6"], "(current: 1e6) - at --particles; such as 1000000"),
+        (["demo", "--particles", "many"], "(current: many) - at --particles; such as"),
+        (["demo", "--particles", ""], "(current: ) - at --particles; such as"),
+        (["demo", "--particles", "9" * 5000], f"(current: {'9' * 27}...) - at --particles; such as"),
+        (["demo", "--particles", "1000000000"], "from 1 to 100,000,000 (current: 1000000000)"),
+        (["demo", "--frames", "0"], "a whole number from 1 to 1,000,000 (current: 0) - at --frames; such as 10"),
+        (["bench", "--size", "0"], "a whole number from 1 to 268,435,456 (current: 0) - at --size; such as 10000"),
+        (["bench", "--size", "1.5"], "(current: 1.5) - at --size; such as 10000"),
+        (["bench", "--size", "268435456", "--schema", "Particle"], "at --size; use at most 22,369,621"),
+        (["bench", "--rounds", "0"], "a whole number from 1 to 10,000 (current: 0) - at --rounds; such as 5"),
+        (["bench", "--threads", "-1"], "a whole number from 0 to 1,024 (current: -1) - at --threads; such as 2"),
+        (["bench", "--json", "no/such/folder/x.json"], "a file must be writable (current: no such file or directory)"),
+        (["bench", "--svg", "."], "a file must be writable (current: is a directory)"),
+        (["check", "--waste", "200"], "it must be a percentage from 0 to 100 (current: 200)"),
+    ],
+)  # fmt: skip
+def test_a_value_that_is_wrong_is_answered_with_what_is_right(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    found = capsys.readouterr()
+    assert found.out == ""
+    assert said in found.err.splitlines()[-1]
+
+
+def test_numbers_may_be_grouped() -> None:
+    for text in ("1000000", "1_000_000", "1,000,000", "+1000000"):
+        assert build_parser("demo").parse_args(["demo", "--particles", text]).particles == 1_000_000
+
+
+def test_memory_that_is_not_there_is_one_message(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def too_much(_: object) -> int:
+        raise MemoryError("Unable to allocate 1 TiB")
+
+    monkeypatch.setattr("gpustruct.cli.completing.main", too_much)
+    assert main(["completion", "bash"]) == 2
+    assert capsys.readouterr().err.startswith("gpustruct: it must fit into memory (current: unable to allocate 1 tib)")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -14,7 +14,7 @@ import pytest
 from gpustruct.cli import main
 
 GOLDEN = Path(__file__).parent / "golden" / "check"
-FAULTY = sorted(path.stem for path in GOLDEN.glob("*.wgsl") if path.stem != "clean")
+FAULTY = sorted(path.stem for path in GOLDEN.glob("*.wgsl") if path.stem not in ("clean", "template"))
 
 
 @pytest.fixture(autouse=True)
@@ -54,6 +54,57 @@ def test_a_folder_is_walked_and_dot_folders_are_not(
     found = capsys.readouterr()
     assert [line.partition(":")[0] for line in found.out.splitlines()] == ["./a.wgsl", "./b/c/gap.wgsl"]
     assert found.err == "2 findings in 2 of 2 files\n"
+
+
+# Templates.
+
+TEMPLATES = {
+    "naga_oil.wgsl": "#import bevy::view\n#ifdef A\nstruct A { a: f32, b: vec3f }\n#endif\n",
+    "jinja.wgsl": "struct A { a: f32 }\n{{ code }}\n",
+    "literal.wgsl": "const N = ${N};\nstruct A { a: array<f32, N> }\n",
+    "imports.wesl": "import package::shapes::Ball;\nstruct A { a: Ball }\n",
+    "paths.wesl": "struct A { a: package::shapes::Ball }\n",
+    "conditions.wesl": "@if(wide) struct A { a: vec4f }\n@else struct A { a: f32 }\n",
+}
+
+
+def test_templates_are_counted_once_for_a_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for folder in ("one", "one/inner", "two"):
+        (tmp_path / folder).mkdir()
+        for name, text in TEMPLATES.items():
+            (tmp_path / folder / name).write_text(text)
+        (tmp_path / folder / "plain.wesl").write_text("struct A { a: f32 }")
+    monkeypatch.chdir(tmp_path)
+    assert main(["check", "one", "two", "one/jinja.wgsl"]) == 0
+    assert capsys.readouterr() == (
+        "",
+        "12 templates in one: what stands on its own was checked; the first is one/conditions.wesl:1: @if(wide) struct A { a: vec4f }\n"
+        "6 templates in two: what stands on its own was checked; the first is two/conditions.wesl:1: @if(wide) struct A { a: vec4f }\n",
+    )
+    assert main(["check", "--ignore", "preprocessor", "one"]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert main(["check", "--format", "json", "one/jinja.wgsl", "two/literal.wgsl"]) == 0
+    found = capsys.readouterr()
+    assert json.loads(found.out) == []
+    assert found.err == "2 templates: what stands on its own was checked; the first is one/jinja.wgsl:2: {{ code }}\n"
+
+
+def test_what_stands_on_its_own_in_a_template_is_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shader = tmp_path / "template.wgsl"
+    shader.write_text("#import a\n" + (GOLDEN / "gap.wgsl").read_text() + "{{ more }}\n")
+    assert main(["check", str(shader)]) == 1
+    found = capsys.readouterr()
+    assert found.out.startswith(f"{shader}:8:36: gap-uniform: scene: ")
+    assert found.err.startswith(f"1 template: what stands on its own was checked; the first is {shader}:1: #import a\n")
+
+
+def test_wesl_that_is_wrong_is_no_template(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shader = tmp_path / "wrong.wesl"
+    shader.write_text("struct A { a f32 }")
+    assert main(["check", str(shader)]) == 1
+    assert ": syntax: " in capsys.readouterr().out
 
 
 def test_a_file_named_twice_is_read_once(capsys: pytest.CaptureFixture[str]) -> None:
@@ -96,7 +147,15 @@ def test_github_annotations_are_escaped(tmp_path: Path, capsys: pytest.CaptureFi
         (["waste.wgsl", "--ignore", "waste"], []),
         (["array_stride.wgsl", "--standard-layout"], []),
         (["naga_align.wgsl", "--ignore", "naga-align"], []),
+        (["template.wgsl", "--waste", "0"], []),
         (["template.wgsl", "--skip", "--waste", "0"], []),
+        (["wide.wgsl", "--target", "spec"], ["extension-type"]),
+        (["wide.wgsl", "--target", "naga"], []),
+        (["wide.wgsl", "--target", "tint"], ["extension-type"]),
+        (["array_stride.wgsl", "--target", "tint"], []),
+        (["array_stride.wgsl", "--target", "naga"], ["array-stride-uniform"] * 2),
+        (["naga_align.wgsl", "--target", "naga"], ["naga-align"]),
+        (["naga_align.wgsl", "--target", "tint"], []),
     ],
 )
 def test_options(arguments: list[str], rules: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -124,7 +183,7 @@ def test_the_header_of_a_runtime_sized_struct_wastes_too(tmp_path: Path, capsys:
     [
         (["missing.wgsl"], "no such file or directory"),
         (["latin.wgsl"], "byte 0xe9, 6 bytes in"),
-        (["empty"], "a folder must hold .wgsl files"),
+        (["empty"], "a folder must hold .wgsl or .wesl files"),
         (["a\0b"], "null byte"),
     ],
 )
@@ -162,4 +221,4 @@ def test_the_hook_runs_this_command() -> None:
     text = (GOLDEN.parents[2] / ".pre-commit-hooks.yaml").read_text()
     fields: dict[str, Any] = dict(line.strip(" -").split(": ", 1) for line in text.splitlines() if ": " in line)
     assert fields["entry"] == "gpustruct check"
-    assert fields["files"] == r"\.wgsl$"
+    assert fields["files"] == r"\.(wgsl|wesl)$"

@@ -148,9 +148,48 @@ def test_a_text_that_is_no_wgsl_is_shown_with_its_line(tmp_path: Path, capsys: p
 
 def test_templates_are_taken_in_part(capsys: pytest.CaptureFixture[str]) -> None:
     shader = os.fspath(GOLDEN.parent / "check" / "template.wgsl")
+    for arguments in ([shader], ["--skip", shader]):
+        assert main(["inspect", *arguments]) == 0
+        assert "\nskipped\n  line 1: " in capsys.readouterr().out
+
+
+def test_folders_are_walked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("a.wgsl", "one/b.wgsl", "two/b.wesl", ".hidden/c.wgsl", "notes.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("struct Light { color: vec3f, range: f32 }")
+    found = as_json(capsys, os.fspath(tmp_path))
+    names = [f"{tmp_path}/{name}" for name in ("a.wgsl", "one/b.wgsl", "two/b.wesl")]
+    assert [part["name"].replace(os.sep, "/") for part in found] == names
+    assert main(["inspect", os.fspath(tmp_path), "--svg", os.fspath(tmp_path / "pictures")]) == 0
+    pictures = sorted(path.name for path in (tmp_path / "pictures").iterdir())
+    assert pictures[0] == "a.Light.svg" and len(pictures) == 3
+    assert "one.b.Light.svg" in pictures[1] and "two.b.Light.svg" in pictures[2]
+    (tmp_path / "empty").mkdir()
+    capsys.readouterr()
+    assert main(["inspect", os.fspath(tmp_path / "empty")]) == 2
+    assert "a folder must hold .wgsl or .wesl files" in capsys.readouterr().err
+
+
+def test_a_file_that_cannot_be_read_does_not_hide_the_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.wgsl").write_bytes(b"// caf\xe9")
+    (tmp_path / "b.wgsl").write_text("struct Light { color: vec3f, range: f32 }")
+    (tmp_path / "c.wgsl").write_bytes(b"\xff")
+    assert main(["inspect", os.fspath(tmp_path)]) == 2
+    found = capsys.readouterr()
+    assert "Light: size 16" in found.out
+    assert [line.partition(" - at ")[2] for line in found.err.splitlines()] == [
+        f"{tmp_path / name}; convert it" for name in ("a.wgsl", "c.wgsl")
+    ]
+
+
+def test_a_target_takes_what_it_adds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shader = os.fspath(GOLDEN.parent / "check" / "wide.wgsl")
     assert main(["inspect", shader]) == 1
-    assert main(["inspect", "--skip", shader]) == 0
-    assert "\nskipped\n  line 1: " in capsys.readouterr().out
+    capsys.readouterr()
+    assert main(["inspect", "--target", "naga", shader]) == 0
+    assert "Wide.many: i64 is naga's own type" in capsys.readouterr().out
 
 
 def test_a_python_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

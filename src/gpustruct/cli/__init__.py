@@ -98,6 +98,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ImportError as error:  # A library of one command, such as wgpu, that is not there.
         print(f"gpustruct: {CommandError.of('part-missing', command=named, reason=error)}", file=sys.stderr)
         return FAILED
+    except MemoryError as error:
+        reason = str(error).lower() or "not enough memory"
+        print(f"gpustruct: {CommandError.of('memory', command=named, reason=reason)}", file=sys.stderr)
+        return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:

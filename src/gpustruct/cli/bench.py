@@ -14,9 +14,11 @@ import numpy as np
 from .. import _kernel, threads, workloads
 from ..batches import Batch, from_columns
 from ..dtypes import dtype_of
+from ..errors import CommandError
 from ..packing import pack
 from ..types import layout_of
 from ..unpacking import unpack
+from .numbers import whole
 
 SIZES = (1, 100, 10_000, 1_000_000, 10_000_000)
 FLAVOURS: tuple[workloads.Flavour, ...] = ("f32", "f64", "strided", "structured")
@@ -30,13 +32,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--schema", action="append", choices=list(workloads.SCHEMAS), help="only this schema; may be repeated"
     )
     parser.add_argument(
-        "--size", action="append", type=int, metavar="N", help="only this many records; may be repeated"
-    )
+        "--size", action="append", type=whole("--size", 1, MOST_BYTES // 4, 10_000), metavar="N",
+        help="only this many records; may be repeated",
+    )  # fmt: skip
     parser.add_argument(
         "--source", action="append", choices=FLAVOURS, help="only columns of this kind; may be repeated"
     )
-    parser.add_argument("--rounds", type=int, default=5, metavar="N", help="rounds of which the median counts (5)")
-    parser.add_argument("--threads", type=int, default=1, metavar="N", help="threads that pack (1; 0 chooses by size)")
+    parser.add_argument(
+        "--rounds", type=whole("--rounds", 1, 10_000, 5), default=5, metavar="N",
+        help="rounds of which the median counts (5)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--threads", type=whole("--threads", 0, threads.MOST, 2), default=1, metavar="N",
+        help="threads that pack (1; 0 chooses by size)",
+    )  # fmt: skip
     parser.add_argument("--isa", choices=_kernel.isas(), help="the instruction set to use (the best)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows as JSON")
     parser.add_argument("--svg", type=Path, metavar="FILE", help="draw the rows as an SVG")
@@ -52,6 +61,8 @@ def main(args: argparse.Namespace) -> int:
     from rich.progress import Progress
 
     console = Console(highlight=False, stderr=False)
+    for path in filter(None, (args.json, args.svg)):
+        _check_writable(path)
     before = _kernel.use_isa(args.isa) if args.isa else _kernel.isa()
     cases: list[tuple[str, int, workloads.Flavour]] = [
         (name, n, flavour)
@@ -60,11 +71,15 @@ def main(args: argparse.Namespace) -> int:
         for flavour in args.source or FLAVOURS
         if n * layout_of(workloads.SCHEMAS[name]).stride <= MOST_BYTES
     ]
+    if not cases:
+        most = max(MOST_BYTES // layout_of(workloads.SCHEMAS[name]).stride for name in args.schema or workloads.SCHEMAS)
+        facts = {"sizes": ", ".join(map(str, args.size)), "schemas": ", ".join(args.schema or ["any schema"])}
+        raise CommandError.of("size-schema", most=f"{MOST_BYTES:,}", records=f"{most:,}", **facts)
     machine = describe()
     rows: list[dict[str, Any]] = []
     with Progress(console=Console(stderr=True), transient=True) as progress:
         for name, n, flavour in progress.track(cases, description="measuring"):
-            rows.append(measure(name, max(1, n), flavour, max(1, args.rounds), args.threads or None))
+            rows.append(measure(name, n, flavour, args.rounds, args.threads or None))
     _kernel.use_isa(before)
     console.print(", ".join(f"{key}: {value}" for key, value in machine.items()), soft_wrap=True, markup=False)
     console.print(_table(rows))
@@ -73,6 +88,15 @@ def main(args: argparse.Namespace) -> int:
     if args.svg:
         args.svg.write_text(draw(rows, machine))
     return 0
+
+
+def _check_writable(path: Path) -> None:
+    """Refuse a file that cannot be written before anything is measured. What it holds stays as it is."""
+    try:
+        path.open("a").close()
+    except (OSError, ValueError) as error:
+        reason = (getattr(error, "strerror", None) or str(error)).lower()
+        raise CommandError.of("write", reason=reason, name=path) from None
 
 
 def describe() -> dict[str, Any]:

@@ -9,15 +9,15 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from ..errors import CommandError
-from . import inputs
-from .findings import WASTE, Finding, check_text
+from . import inputs, shaders
+from .findings import WASTE, Finding, check_shader
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``gpustruct check``."""
     parser.add_argument(
         "paths", nargs="*", default=["."], metavar="PATH",
-        help="a WGSL file, a folder to walk for .wgsl files, or - for standard input; the current folder if left out",
+        help="a WGSL file, a folder to walk for .wgsl and .wesl files, or - for standard input; the current folder if left out",
     )  # fmt: skip
     parser.add_argument("--format", choices=("text", "github", "json"), default="text", help="how to print findings")
     parser.add_argument(
@@ -31,11 +31,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--standard-layout", action="store_true",
         help="targets have uniform_buffer_standard_layout: no 16-byte rules in uniform",
     )  # fmt: skip
-    parser.add_argument(
-        "--skip", action="store_true", help="take the declarations that stand on their own: for templates"
-    )
+    inputs.add_reading(parser)
     parser.epilog = (
-        "Findings are printed as path:line:column: rule: message. Exit codes: 0 none, 1 some, 2 an input cannot be read.\n\n"
+        "Findings are printed as path:line:column: rule: message. Of templates, what stands on its own is checked, and a\n"
+        "line on standard error counts them; --ignore preprocessor leaves it out. Exit codes: 0 none, 1 some, 2 an input cannot be read.\n\n"
         "examples:\n"
         "  gpustruct check shaders\n"
         "  gpustruct check --format github --waste 40 .\n"
@@ -56,8 +55,10 @@ def _percent(text: str) -> float:
 def main(args: argparse.Namespace) -> int:
     """Run ``gpustruct check``: 0 without findings, 1 with some, 2 where an input cannot be read."""
     findings: list[Finding] = []
+    relaxed = args.standard_layout or args.target == "tint"
     files, unreadable = 0, 0
-    for path in _each_once(args.paths):
+    templates: dict[str, list[str]] = {}
+    for folder, path in _each_once(args.paths):
         files += 1
         try:
             name, text = inputs.read(path)
@@ -65,17 +66,34 @@ def main(args: argparse.Namespace) -> int:
             print(f"gpustruct: {error}", file=sys.stderr)
             unreadable += 1
             continue
-        found = check_text(text, name, most=args.waste, standard_layout=args.standard_layout, skip=args.skip)
+        shader = shaders.read(text, name, skip=args.skip, target=args.target)
+        if shader.mark:
+            templates.setdefault(folder, []).append(f"{name}:{shader.mark}")
+        found = check_shader(shader, text, name, most=args.waste, standard_layout=relaxed)
         findings.extend(finding for finding in found if finding.rule not in args.ignore)
     _write(findings, args.format)
+    if "preprocessor" not in args.ignore:
+        for folder, marks in templates.items():
+            print(_printable(_about_templates(folder, marks)), file=sys.stderr)
     if args.format == "text" and findings:
         places = len({finding.path for finding in findings})
         print(f"{_count(len(findings), 'finding')} in {places} of {_count(files, 'file')}", file=sys.stderr)
     return 2 if unreadable else 1 if findings else 0
 
 
-def _each_once(paths: list[str]) -> Iterator[str]:
-    return iter(dict.fromkeys(inputs.shader_files(paths)))
+def _each_once(paths: list[str]) -> Iterator[tuple[str, str]]:
+    """Each file, after the folder that it was found in; "" for one that is named itself."""
+    seen: set[str] = set()
+    for argument in paths:
+        for path in inputs.files(argument):
+            if path not in seen:
+                seen.add(path)
+                yield "" if path == argument else argument, path
+
+
+def _about_templates(folder: str, marks: list[str]) -> str:
+    count = f"{_count(len(marks), 'template')}{folder and f' in {folder}'}"
+    return f"{count}: what stands on its own was checked; the first is {marks[0]}"
 
 
 def _count(number: int, noun: str) -> str:

@@ -16,6 +16,7 @@ from ..errors import BindingError
 from ..packing import pack
 from ..types import layout_of
 from ..workloads import Particle
+from .numbers import whole
 
 STEP = """
 @group(0) @binding(0) var<storage, read_write> particles: array<Particle>;
@@ -38,12 +39,18 @@ fn step(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
 
 GRAVITY, DT = np.array([0.0, -9.81, 0.0]), 1 / 60
 SAMPLE = 20_000
+MOST_PARTICLES = 100_000_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``gpustruct demo``."""
-    parser.add_argument("--particles", type=int, default=1_000_000, metavar="N", help="how many (1000000)")
-    parser.add_argument("--frames", type=int, default=10, metavar="N", help="frames to simulate (10)")
+    parser.add_argument(
+        "--particles", type=whole("--particles", 1, MOST_PARTICLES, 1_000_000), default=1_000_000, metavar="N",
+        help="how many (1000000)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--frames", type=whole("--frames", 1, 1_000_000, 10), default=10, metavar="N", help="frames to simulate (10)"
+    )
 
 
 def main(args: argparse.Namespace) -> int:
@@ -59,7 +66,7 @@ def main(args: argparse.Namespace) -> int:
 def _run(args: argparse.Namespace) -> int:
     from rich.console import Console
 
-    n, frames = max(1, args.particles), max(1, args.frames)
+    n, frames = args.particles, args.frames
     console = Console(highlight=False)
     console.print(str(layout_of(Particle)), markup=False)
     console.print()

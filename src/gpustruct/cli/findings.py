@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from ..errors import BackendWarning, WgslError
+from ..errors import BackendWarning
 from ..types import layout_of
-from . import causes, waste
+from . import causes, shaders, waste
+from .shaders import Shader
 
 if TYPE_CHECKING:
     from ..wgsl import Module
+    from ..wgsl.targets import TargetName
 
 WASTE = 25.0
-# What parse says of uniform layouts in its own words; here each fault of them is a finding.
-_SAID_BY_FAULTS = ("uniform-strict", "uniform-relaxed")
+# Warnings that naga takes what the specification refuses; where the text is refused for it, the error says so.
+_TAKEN_BY_NAGA = ("naga-type", "naga-size-runtime", "naga-atomic-read", "naga-operators", "naga-extension")
+# Ways out that are typed differently on the command line.
+_TYPED = {
+    "parse(text, target='naga')": "--target naga",
+    "parse(text, target='tint')": "--target tint",
+    "parse(text, skip=True)": "--skip",
+}
 _LINE = re.compile(r"\bline (\d+)(?:, column (\d+))?")
 
 
@@ -45,7 +52,13 @@ class _Found(NamedTuple):
 
 
 def check_text(
-    text: str, path: str, *, most: float = WASTE, standard_layout: bool = False, skip: bool = False
+    text: str,
+    path: str,
+    *,
+    most: float = WASTE,
+    standard_layout: bool = False,
+    skip: bool = False,
+    target: TargetName = "spec",
 ) -> list[Finding]:
     """Every finding in one shader, in the order of its lines.
 
@@ -53,21 +66,25 @@ def check_text(
     >>> print(*check_text(text, "a.wgsl"))
     a.wgsl:1:8: waste: A has 16 of 48 bytes of padding (33 %), 16 bytes less in the order v, n, w, m
     """
-    # As if uniform had no rules of its own: they are looked at here, all of them and not the first only.
-    module, warned = _parsed(text, skip=skip)
-    found: list[_Found] = []
-    if isinstance(module, WgslError):
-        message = str(module).splitlines()[0]
-        error = Finding(path, module.line or 1, module.column or 1, "error", module.rule, message)
-        found.append(_Found(error, "", ()))
-        module, _ = _parsed(text, skip=True)
-    known = None if isinstance(module, WgslError) else module
-    found += (_warning(known, path, warning) for warning in warned)
-    if known is not None:
+    shader = shaders.read(text, path, skip=skip, target=target)
+    return check_shader(shader, text, path, most=most, standard_layout=standard_layout or target == "tint")
+
+
+def check_shader(shader: Shader, text: str, path: str, *, most: float, standard_layout: bool) -> list[Finding]:
+    """What `check_text` finds, for a shader that has been read."""
+    module, error = shader.module, shader.error
+    found = [_warning(module, path, warning) for warning in shader.warnings]
+    if error is not None:
+        finding = Finding(path, error.line or 1, error.column or 1, "error", error.rule, _message(error))
+        found = [
+            each for each in found if not (each.finding.line == finding.line and each.finding.rule in _TAKEN_BY_NAGA)
+        ]
+        found.append(_Found(finding, "", ()))
+    if module is not None:
         lines = text.splitlines()
-        relaxed = standard_layout or "uniform_buffer_standard_layout" in known.required
-        found += _uniform_faults(known, path, lines, relaxed)
-        for wasteful in waste.find(known, text, most):
+        relaxed = standard_layout or "uniform_buffer_standard_layout" in module.required
+        found += _uniform_faults(module, path, lines, relaxed)
+        for wasteful in waste.find(module, text, most):
             place = _declaration(lines, wasteful.struct)
             finding = Finding(path, *place, "warning", "waste", wasteful.message)
             found.append(_Found(finding, wasteful.struct, wasteful.struct))
@@ -85,19 +102,6 @@ def _one_for_each_cause(found: list[_Found]) -> list[Finding]:
     return sorted(findings)
 
 
-def _parsed(text: str, *, skip: bool) -> tuple[Module | WgslError, list[BackendWarning]]:
-    from .. import wgsl
-
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            module: Module | WgslError = wgsl.parse(text, skip=skip, standard_layout=True)
-        except WgslError as error:
-            module = error
-    told = [warning.message for warning in caught if isinstance(warning.message, BackendWarning)]
-    return module, [warning for warning in told if warning.rule not in _SAID_BY_FAULTS]
-
-
 def _warning(module: Module | None, path: str, warning: BackendWarning) -> _Found:
     before, _, after = str(warning).rpartition(" - at ")
     where, _, remedy = after.partition("; ")
@@ -110,7 +114,14 @@ def _warning(module: Module | None, path: str, warning: BackendWarning) -> _Foun
     elif module is not None and warning.rule == "naga-matrix" and name in module.bindings:
         matrix = before.partition(" reads ")[2].partition(", a ")[0]
         cause = causes.of_member(layout_of(module.bindings[name].type), matrix)
-    return _Found(Finding(path, line, column, "warning", warning.rule, str(warning)), name, cause)
+    return _Found(Finding(path, line, column, "warning", warning.rule, _message(warning)), name, cause)
+
+
+def _message(said: Exception) -> str:
+    message = str(said).splitlines()[0]
+    for in_python, here in _TYPED.items():
+        message = message.replace(in_python, here)
+    return message
 
 
 def _uniform_faults(module: Module, path: str, lines: list[str], standard_layout: bool) -> Iterator[_Found]:

@@ -7,14 +7,13 @@ import importlib
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import CommandError
 
 STDIN = "-"
-SUFFIX = ".wgsl"
+SUFFIXES = (".wgsl", ".wesl")
 _SCHEMA = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
 
@@ -27,11 +26,24 @@ class Text(NamedTuple):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments that say what to read."""
-    parser.add_argument("inputs", nargs="+", metavar="FILE", help="a WGSL file, - for standard input, or module:Class")
-    parser.add_argument("--struct", metavar="NAME", help="only this struct")
     parser.add_argument(
-        "--skip", action="store_true", help="take the declarations that stand on their own: for templates"
-    )
+        "inputs", nargs="+", metavar="FILE",
+        help="a WGSL file, a folder to walk for .wgsl and .wesl files, - for standard input, or module:Class",
+    )  # fmt: skip
+    parser.add_argument("--struct", metavar="NAME", help="only this struct")
+    add_reading(parser)
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """The arguments that say how to read a shader."""
+    parser.add_argument(
+        "--target", choices=("spec", "naga", "tint"), default="spec",
+        help="take what this compiler adds, and warn of it alone (default: the specification, and both)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--skip", action="store_true",
+        help="take the declarations that are right and leave out the others; templates are always read so",
+    )  # fmt: skip
 
 
 def is_schema(argument: str) -> bool:
@@ -64,21 +76,20 @@ def _decoded(data: bytes, name: str) -> str:
         raise CommandError.of("encoding", byte=f"0x{data[error.start]:02x}", at=error.start, name=name) from None
 
 
-def shader_files(arguments: Iterable[str]) -> Iterator[str]:
-    """Every file that `arguments` name; of a folder all .wgsl files at any depth, folders with a dot left out."""
-    for argument in arguments:
-        if argument == STDIN or not os.path.isdir(argument):
-            yield argument
-            continue
-        found = False
-        for folder, inner, files in os.walk(argument):
-            inner[:] = sorted(name for name in inner if not name.startswith("."))
-            for name in sorted(files):
-                if name.endswith(SUFFIX):
-                    found = True
-                    yield os.path.join(folder, name)
-        if not found:
-            raise CommandError.of("folder-empty", name=argument)
+def files(argument: str) -> list[str]:
+    """The file that `argument` names; of a folder all shaders at any depth, folders with a dot left out.
+
+    Raises CommandError for a folder without any.
+    """
+    if argument == STDIN or not os.path.isdir(argument):
+        return [argument]
+    found: list[str] = []
+    for folder, inner, names in os.walk(argument):
+        inner[:] = sorted(name for name in inner if not name.startswith("."))
+        found += (os.path.join(folder, name) for name in sorted(names) if name.endswith(SUFFIXES))
+    if not found:
+        raise CommandError.of("folder-empty", name=argument)
+    return found
 
 
 def schema(argument: str) -> Any:

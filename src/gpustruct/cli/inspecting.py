@@ -6,7 +6,6 @@ import argparse
 import json
 import os
 import sys
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,10 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..errors import CommandError, WgslError
 from ..layout import Layout
 from ..report.offsets import HEADING, PADDING, RIGHT
-from . import inputs, interface_data, interface_tables
+from . import inputs, interface_data, interface_tables, shaders
 
 if TYPE_CHECKING:
     from ..wgsl import Module
+    from ..wgsl.targets import TargetName
     from .printing import Printer
 
 FORMAT = 1
@@ -40,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "examples:\n"
         "  gpustruct inspect shader.wgsl\n"
+        "  gpustruct inspect shaders\n"
         "  gpustruct inspect --struct Camera --svg pictures shader.wgsl\n"
         "  gpustruct inspect --json shaders/*.wgsl | jq '.inputs[].bindings'\n"
         "  gpustruct inspect scene.types:Camera"
@@ -48,15 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Run ``gpustruct inspect``: 0, 1 where a text is no legal WGSL, 2 where an input cannot be read."""
-    code = 0
-    seen: list[Seen] = []
-    for argument in args.inputs:
-        try:
-            seen.append(look_at(argument, skip=args.skip))
-        except WgslError as error:
-            place = f"{argument}:{error.line}:{error.column}"
-            print(f"{place}: {error.rule}: {error}", file=sys.stderr)
-            code = 1
+    seen, code = look_at_all(args)
     if args.struct:
         seen = [
             part._replace(structs={args.struct: part.structs[args.struct]})
@@ -85,7 +78,29 @@ def _no_struct(name: str, seen: list[Seen]) -> list[Seen]:
     raise CommandError.of("struct-missing", name=name, where=", ".join(part.name for part in seen), known=known)
 
 
-def look_at(argument: str, *, skip: bool = False) -> Seen:
+def look_at_all(args: argparse.Namespace) -> tuple[list[Seen], int]:
+    """Every input that can be read, and the exit code for those that cannot; raises CommandError if none can."""
+    code = 0
+    seen: list[Seen] = []
+    refused: CommandError | None = None
+    for path in [path for argument in args.inputs for path in inputs.files(argument)]:
+        try:
+            seen.append(look_at(path, skip=args.skip, target=args.target))
+        except WgslError as error:
+            print(f"{path}:{error.line}:{error.column}: {error.rule}: {error}", file=sys.stderr)
+            code = code or 1
+        except CommandError as error:
+            if refused is not None:
+                print(f"gpustruct: {refused}", file=sys.stderr)
+            refused, code = error, 2
+    if refused is not None and not seen:
+        raise refused
+    if refused is not None:
+        print(f"gpustruct: {refused}", file=sys.stderr)
+    return seen, code
+
+
+def look_at(argument: str, *, skip: bool = False, target: TargetName = "spec") -> Seen:
     """Read and parse one input. Raises CommandError, WgslError.
 
     A shader is read as if uniform had no rules of its own, so that what breaks them can be looked at.
@@ -93,15 +108,12 @@ def look_at(argument: str, *, skip: bool = False) -> Seen:
     if inputs.is_schema(argument):
         cls = inputs.schema(argument)
         return Seen(argument, {cls.__name__: cls}, None, [])
-    from .. import wgsl
-
     name, text = inputs.read(argument)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        module = wgsl.parse(text, skip=skip, standard_layout=True)
-    differences = [str(warning.message) for warning in caught if issubclass(warning.category, wgsl.BackendWarning)]
-    differences = [text for text in differences if "uniform_buffer_standard_layout" not in text]
-    return Seen(name, dict(module.structs), module, differences)
+    shader = shaders.read(text, name, skip=skip, target=target)
+    if shader.error is not None:
+        raise shader.error
+    assert shader.module is not None
+    return Seen(name, dict(shader.module.structs), shader.module, [str(warning) for warning in shader.warnings])
 
 
 def _write_pictures(folder: Path, seen: list[Seen]) -> None:
@@ -109,8 +121,12 @@ def _write_pictures(folder: Path, seen: list[Seen]) -> None:
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for part in seen:
-            stem = "" if len(seen) == 1 else f"{Path(part.name).stem.replace(':', '.').strip('<>')}."
+        stems = [Path(part.name).stem.replace(":", ".").strip("<>") for part in seen]
+        for part, stem in zip(seen, stems, strict=True):
+            if stems.count(stem) > 1:
+                # Files of one name in several folders.
+                stem = ".".join(Path(part.name).with_suffix("").parts).strip("./")
+            stem = "" if len(seen) == 1 else f"{stem}."
             for name, cls in part.structs.items():
                 (folder / f"{stem}{name}.svg").write_text(diagram(cls), encoding="utf-8")
     except OSError as error:

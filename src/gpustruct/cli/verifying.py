@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import Any
 
-from ..errors import BindingError, CommandError, WgslError
+from ..errors import BindingError, CommandError
 from . import inputs
-from .inspecting import look_at
+from .inspecting import look_at_all
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,16 +24,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Run ``gpustruct verify``: 0 all agree, 1 some do not, 2 where an input or a device cannot be had."""
-    code, asked = 0, 0
-    found: list[tuple[str, Any]] = []
-    for argument in args.inputs:
-        try:
-            seen = look_at(argument, skip=args.skip)
-        except WgslError as error:
-            print(f"{argument}:{error.line}:{error.column}: {error.rule}: {error}", file=sys.stderr)
-            code = 1
-            continue
-        found += [(name, cls) for name, cls in seen.structs.items() if args.struct in (None, name)]
+    seen, code = look_at_all(args)
+    found = [(name, cls) for part in seen for name, cls in part.structs.items() if args.struct in (None, name)]
     if args.struct and not found:
         raise CommandError.of("struct-missing", name=args.struct, where=", ".join(args.inputs), known="others only")
     if not found and not code:
@@ -49,7 +40,6 @@ def main(args: argparse.Namespace) -> int:
             printer.line(f"{name}: not asked: {error}", "yellow")
             code = code or 2
             continue
-        asked += 1
         for line in str(report).splitlines():
             printer.line(line, "green" if report else "red")
         code = code if report else 1
