@@ -66,6 +66,10 @@ TEXTS = [
     text("builtin-unknown", "struct A { @builtin(places) x: vec4f }", "correct it: (position)", "struct A { @builtin(@@) x: vec4f }"),
     text("builtin-type", "struct A { @builtin(position) x: vec3f }", "change the type", "struct A { @builtin(position) x: vec4f }"),
     text("builtin-stage", "@fragment fn f(@builtin(vertex_index) i: u32) {}", "remove it here", "@fragment fn f() {}"),
+    text("byte-order-mark", "\ufeffstruct A { x: f32 }", "encoding='utf-8-sig'", "struct A { x: f32 }"),
+    Case("WgslError defines-value", "wgsl.parse('const N = {{ n }};', defines={'n': @@})", "[1]", "pass such a value", "4"),
+    text("blend-output", DUAL + PAIR + " @fragment fn f(a: A) {}", "use another struct here", DUAL + PAIR + " @fragment fn f() -> A {}"),
+    text("location-twice", "struct A { @location(0) x: f32, @location(0) y: f32 }", "change one of them", "struct A { @location(0) x: f32, @location(1) y: f32 }"),
     text("blend-source", DUAL + "struct A { @location(0) @blend_src(2) x: f32 }", "use one of them", DUAL + PAIR),
     text("blend-pair", DUAL + "struct A { @location(0) @blend_src(0) x: f32 }", "correct its members", DUAL + PAIR),
     text("interface-twice", "@fragment fn f(@location(0) a: f32, @location(0) b: f32) {}", "change one of them", "@fragment fn f(@location(0) a: f32, @location(1) b: f32) {}"),
@@ -122,6 +126,7 @@ TEXTS = [
 ]  # fmt: skip
 
 TEXTS_NOTHING: dict[str, str] = {
+    "WgslError no-declaration": "a note on a part that was skipped, not an error by itself",
     "WgslError placeholder": "a note on a part that was skipped, not an error by itself",
     "WgslError skipped": "a text of more than a thousand unreadable parts: tests/test_wgsl_hostile.py",
     "WgslError declarations": "a text too long to be a case here: tests/test_wgsl_hostile.py",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from ..errors import BackendWarning
 from . import builtin_values, kinds
 from .builtin_values import MOST_CLIP_DISTANCES, BuiltinValue
+from .extensions import REQUIRES
 from .kinds import Type
 from .scope import Scope
 from .syntax import Attribute, Name
@@ -115,7 +117,9 @@ def interface(scope: Scope, found: Mapping[str, Attribute], kind: Type) -> Inter
     ):
         if name in found and not fits:
             raise source.error("attribute-needs", found[name].offset, name=name, needs=needs)
-    return Interface(location, builtin, _interpolation(scope, found), _blend_source(scope, found), "invariant" in found)
+    return Interface(
+        location, builtin, _interpolation(scope, found, kind), _blend_source(scope, found), "invariant" in found
+    )
 
 
 def _location(scope: Scope, found: Mapping[str, Attribute], kind: Type) -> int | None:
@@ -142,6 +146,8 @@ def _builtin(scope: Scope, attribute: Attribute, kind: Type) -> str:
             where = f"line {scope.source.line_at(node.offset)}"
             scope.warn(BackendWarning.of("naga-subgroups", name=name, where=where))
         raise scope.source.error("extension-missing", node.offset, name=f"@builtin({name})", extension=enable)
+    if uses[0].requires:
+        scope.warn_at("naga-requires", node.offset, name=uses[0].requires, remedy=REQUIRES[uses[0].requires].remedy)
     if not any(_fits(use, kind) for use in uses):
         raise scope.source.error("builtin-type", node.offset, name=name, wanted=uses[0].type, given=kind.name)
     return name
@@ -154,14 +160,19 @@ def _fits(use: BuiltinValue, kind: Type) -> bool:
     return kind.name == use.type
 
 
-def _interpolation(scope: Scope, found: Mapping[str, Attribute]) -> tuple[str, ...]:
+def _interpolation(scope: Scope, found: Mapping[str, Attribute], kind: Type) -> tuple[str, ...]:
     if "interpolate" not in found:
         return ()
     attribute = found["interpolate"]
-    kind = word(scope, attribute, 0, tuple(SAMPLINGS))
+    how = word(scope, attribute, 0, tuple(SAMPLINGS))
+    if how != "flat" and kind.scalar in ("i32", "u32"):
+        scope.warn_at("tint-interpolate", attribute.offset, how=how, type=kind.name)
     if len(attribute.arguments) == 1:
-        return (kind,)
-    return kind, word(scope, attribute, 1, SAMPLINGS[kind])
+        node = attribute.arguments[0]
+        if re.match(r"\s*,", scope.source.text[node.offset + len(how) :][:100]):
+            scope.warn_at("naga-comma", attribute.offset, how=how)
+        return (how,)
+    return how, word(scope, attribute, 1, SAMPLINGS[how])
 
 
 def _blend_source(scope: Scope, found: Mapping[str, Attribute]) -> int | None:

@@ -6,13 +6,14 @@ from typing import NamedTuple
 
 
 class BuiltinValue(NamedTuple):
-    """One use of a builtin value: where it may stand, its type, and the extension that must be enabled."""
+    """One use of a builtin value: where it may stand, its type, the extension that must be enabled, the language feature."""
 
     name: str
     stage: str
     direction: str
     type: str
     enable: str = ""
+    requires: str = ""
 
 
 VALUES = [
@@ -30,9 +31,9 @@ VALUES = [
     BuiltinValue("local_invocation_id", "compute", "input", "vec3u"),
     BuiltinValue("local_invocation_index", "compute", "input", "u32"),
     BuiltinValue("global_invocation_id", "compute", "input", "vec3u"),
-    BuiltinValue("global_invocation_index", "compute", "input", "u32"),
+    BuiltinValue("global_invocation_index", "compute", "input", "u32", requires="linear_indexing"),
     BuiltinValue("workgroup_id", "compute", "input", "vec3u"),
-    BuiltinValue("workgroup_index", "compute", "input", "u32"),
+    BuiltinValue("workgroup_index", "compute", "input", "u32", requires="linear_indexing"),
     BuiltinValue("num_workgroups", "compute", "input", "vec3u"),
     BuiltinValue("subgroup_invocation_id", "compute", "input", "u32", "subgroups"),
     BuiltinValue("subgroup_invocation_id", "fragment", "input", "u32", "subgroups"),

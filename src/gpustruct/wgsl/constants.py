@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from .. import layout
 from . import builtins, kinds, operators
 from .builtins import FUNCTIONS, matrices
 from .constructors import Constructors
+from .extensions import NAGA_NOT_CONSTANT
 from .kinds import BOOL, Type
 from .operators import Fault
 from .syntax import Call, Chain, Group, Literal, Name, Postfix, Step, Token, Unary
@@ -51,8 +53,8 @@ class Evaluator(Constructors):
         """`value`, which must be an i32, a u32 or an abstract integer."""
         if value.type.family not in ("scalar", "abstract") or value.type.scalar not in _INTEGERS:
             raise self.error("integer-wanted", offset, what=what, type=value.type.name)
-        if value.type is kinds.INT and not -(2**31) <= value.data < 2**32:
-            raise self.error("constant-fault", offset, fault=f"{value.data} does not fit i32 or u32")
+        if value.type is kinds.INT and not -(2**31) <= value.data < 2**31:
+            raise self.error("constant-fault", offset, fault=f"{value.data} does not fit i32")
         return value.data
 
     # Leaves.
@@ -63,8 +65,8 @@ class Evaluator(Constructors):
         found = operators.literal(node.text)
         if found is None:
             raise self.error("literal", node.offset, text=node.text)
-        self.scope.check_literal(node, found[0])
-        return Value(kinds.vector(1, found[0]), found[1])
+        self.scope.check_literal(node, found)
+        return Value(kinds.vector(1, found.scalar), found.value)
 
     def _name(self, node: Name) -> Value:
         if node.text == PLACEHOLDER:
@@ -106,7 +108,10 @@ class Evaluator(Constructors):
         call = builtins.Call(self, name, values, node.offset, result)
         if len(values) != count:
             raise call.refusal()
-        return run(call)
+        found = run(call)
+        if name in NAGA_NOT_CONSTANT:
+            self.scope.warn_at("naga-constant", node.offset, what=f"{name}()")
+        return found
 
     # Operators.
 
@@ -116,7 +121,7 @@ class Evaluator(Constructors):
             scalar = value.type.scalar if value.type.family in ("scalar", "abstract", "vector") else ""
             run: Callable[[Any], Any] | None = None
             if sign == "-" and scalar not in ("", "u32", "bool"):
-                run = lambda part: operators.ARITHMETIC["-"](scalar, 0, part)  # noqa: B023, E731
+                run = partial(operators.negated, scalar)
             elif sign == "!" and scalar == "bool":
                 run = lambda part: not part  # noqa: E731
             elif sign == "~" and scalar in operators.INTEGERS:
@@ -166,6 +171,8 @@ class Evaluator(Constructors):
         if text in operators.ARITHMETIC:
             return from_parts(rows, scalar, [operators.ARITHMETIC[text](scalar, a, b) for a, b in pairs])
         if text in operators.BITWISE:
+            if scalar == "bool":
+                self.scope.warn_at("naga-constant", offset, what=f"{text} of bools")
             return from_parts(rows, scalar, [operators.BITWISE[text](a, b) for a, b in pairs])
         if text in operators.COMPARISON:
             return from_parts(rows, "bool", [operators.COMPARISON[text](a, b) for a, b in pairs])

@@ -56,13 +56,17 @@ class Constructors(Conversions):
             parts = [type_.element] * len(values) if len(values) == type_.count else ()
         elif type_.family == "scalar":
             if len(values) == 1 and values[0].type.family in ("scalar", "abstract"):
-                return Value(type_, operators.convert(values[0].data, values[0].type.scalar, type_.scalar))
+                return Value(type_, self._converted(values[0].type, type_, values[0].data, node.offset))
         else:
             return Value(type_, self._components(type_, values, node))
         if len(parts) != len(values):
             raise self.error("arguments", node.offset, what=type_.name, given=names_of(values))
         data = (self.implicit(value, part, node.offset).data for value, part in zip(values, parts, strict=True))
         return Value(type_, tuple(data))
+
+    def _converted(self, before: Type, after: Type, part: Any, offset: int) -> Any:
+        self.note_rounding(after.scalar, part, offset)
+        return operators.convert(part, before.scalar, after.scalar)
 
     def _components(self, type_: Type, values: list[Value], node: Call) -> Any:
         rows, columns, first = type_.rows, type_.columns, values[0]
@@ -71,7 +75,7 @@ class Constructors(Conversions):
             rows,
             columns,
         ):
-            return each(lambda part: operators.convert(part, first.type.scalar, type_.scalar), first.data)
+            return each(lambda part: self._converted(first.type, type_, part, node.offset), first.data)
         scalar = kinds.PLAIN[type_.scalar]
         flat: list[Any] = []
         for value in values:

@@ -10,13 +10,15 @@ from typing import Any
 
 from .. import names
 from ..errors import BackendWarning, WgslError
+from ..layout import SCALARS
 from . import kinds, typenames
 from .constants import Evaluator
 from .kinds import Type
+from .operators import Literal
 from .overrides import Overrides
 from .source import Source
 from .structs import Structs
-from .syntax import Attribute, Declaration, Name
+from .syntax import Attribute, Chain, Declaration, Group, Name, Postfix
 from .targets import Target
 from .values import Value
 
@@ -63,17 +65,25 @@ class Resolver:
         self.warnings.extend(warning for warning in warnings if self.target.wants(warning.rule))
 
     def use_half(self, node: Any) -> None:
-        """Note that `node` needs ``enable f16;``. Whoever joins fragments writes the directives, so only a
-        text with variables or functions is refused for the lack of it (see `reading`)."""
+        """Note that `node` needs ``enable f16;``."""
         if self.half is None and "f16" not in self.enabled:
             self.half = node
 
-    def check_literal(self, node: Any, scalar: str) -> None:
+    def warn_at(self, rule: str, offset: int, **facts: Any) -> None:
+        """Keep the warning of `rule` about what stands at `offset`."""
+        self.warn(BackendWarning.of(rule, where=f"line {self.source.line_at(offset)}", **facts))
+
+    def check_literal(self, node: Any, found: Literal) -> None:
         """Judge the suffix of a number: f16's needs its extension, those of 64 bits are naga's."""
+        scalar = found.scalar
         if scalar == "f16":
             self.use_half(node)
         elif scalar in kinds.WIDE:
             typenames.naga_type(self, node.offset, scalar)
+        if found.is_beyond:
+            self.warn_at("tint-overflow", node.offset, type=scalar, largest=SCALARS[scalar].high)
+        if not found.is_exact or (scalar == "f16" and node.text[:2] in ("0x", "0X")):
+            self.warn_at("naga-literal", node.offset, text=node.text)
 
     def kind_of(self, name: str) -> str:
         declaration = self.declared.get(name)
@@ -182,6 +192,16 @@ class Resolver:
 
     def _assertion(self, declaration: Declaration) -> None:
         value = self.constant(declaration.value, "a const_assert")
+        if _starts_with_group(declaration.value):
+            self.warn_at("naga-assert", declaration.offset)
         if value.type is not kinds.BOOL or not value.data:
             shown = str(value.data) if value.type.family in ("scalar", "abstract") else value.type.name
             raise self.source.error("assertion", declaration.offset, value=shown.lower())
+
+
+def _starts_with_group(node: Any) -> bool:
+    """Whether an expression begins with parentheses, and goes on after them."""
+    first = node
+    while isinstance(first, Chain | Postfix):
+        first = first.operands[0] if isinstance(first, Chain) else first.base
+    return first is not node and isinstance(first, Group)

@@ -86,8 +86,10 @@ def check_attributes(scope: Scope, attributes: Iterable[Attribute]) -> None:
     for attribute in attributes:
         if attribute.name == "diagnostic" and len(attribute.arguments) == 2:
             severity, rule = attribute.arguments
-            word = severity.text if isinstance(severity, Name) else "..."
-            check_filter(scope, word, severity.offset, _rule_name(scope, rule), known)
+            word, name = severity.text if isinstance(severity, Name) else "...", _rule_name(scope, rule)
+            if known.get(name) == word:
+                raise scope.source.error("attribute-repeated", attribute.offset, name=f"diagnostic({word}, {name})")
+            check_filter(scope, word, severity.offset, name, known)
 
 
 def _rule_name(scope: Scope, node: object) -> str:

@@ -46,6 +46,7 @@ REQUIRES = {
 NAGA_ENABLE = ("wgpu_mesh_shader", "wgpu_ray_query", "wgpu_cooperative_matrix", "draw_index")
 TINT_ENABLE = ("chromium_",)
 
+_PACKED = "2x16float 2x16snorm 2x16unorm 4x8snorm 4x8unorm 4xI8 4xU8".split()
 _NUMBERS = "use f32, i32 or u32, split in two where 64 bits are needed"
 _TAKEN = "parse(text, target='naga') takes it, parse(text, skip=True) leaves the declaration out"
 # What naga calls a type and the specification does not, with the way out.
@@ -55,5 +56,10 @@ NAGA_TYPES = {
     "acceleration_structure": _TAKEN,
     "ray_query": _TAKEN,
 }
+# Built-in functions that naga does not compute in const-expressions.
+NAGA_NOT_CONSTANT = frozenset(
+    f"""bitcast determinant extractBits faceForward frexp insertBits ldexp mix modf quantizeToF16 reflect refract smoothstep
+    transpose {" ".join(f"{verb}{name}" for verb in ("pack", "unpack") for name in _PACKED)} pack4xI8Clamp pack4xU8Clamp""".split()
+)
 NAGA_ATOMICS = ("f32", "i64", "u64")
 NAGA_ATTRIBUTES = {"early_depth_test": (0, 1)}

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from . import attributes, builtin_values, directives, kinds
 from .attributes import Interface
 from .declarations import Resolver
-from .extensions import NAGA_ATTRIBUTES
+from .extensions import NAGA_ATTRIBUTES, REQUIRES
 from .kinds import Type
 from .parts import EntryPoint, StageValue
 from .structs import check_name
@@ -93,6 +93,9 @@ def _parameters(resolver: Resolver, declaration: Declaration, stage: str) -> lis
         if not handle and not kind.is_plain_data:
             what = "an entry point's parameter" if stage else "a parameter"
             raise resolver.source.error("parameter-type", parameter.type.offset, what=what, type=kind.name)
+        if kind.family == "pointer" and kind.access in ("storage", "uniform", "workgroup"):
+            feature = "unrestricted_pointer_parameters"
+            resolver.warn_at("naga-requires", parameter.offset, name=feature, remedy=REQUIRES[feature].remedy)
         places += _places(resolver, parameter, kind, stage, "a parameter")
     return places
 
@@ -139,6 +142,8 @@ def _check_interface(
     attributes.check_once(resolver, outputs)
     for direction, places in (("input", inputs), ("output", outputs)):
         for found, kind, node, _ in places:
+            if found.blend_source is not None and (stage, direction) != ("fragment", "output"):
+                raise source.error("blend-output", node.offset, given=f"{stage} {direction}")
             if found.builtin:
                 _check_builtin(resolver, found.builtin, kind, stage, direction, node)
             elif stage == "compute":

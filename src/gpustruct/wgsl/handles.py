@@ -39,6 +39,8 @@ def resolve(scope: Scope, name: Name) -> Type:
         return _binding_array(scope, name)
     if name.arguments is not None and not (text in NAGA_TYPES and _words(name) == ["vertex_return"]):
         raise refusal(scope, name, "no template list")
+    if text == "texture_external":
+        scope.warn_at("naga-external", name.offset)
     return kinds.handle(text, "pointer" if text == "ray_query" else "opaque")
 
 

@@ -9,7 +9,8 @@ import math
 import re
 import struct
 from collections.abc import Callable
-from typing import Any
+from fractions import Fraction
+from typing import Any, NamedTuple
 
 from .. import layout
 from ..layout import SCALARS
@@ -72,6 +73,18 @@ def convert(value: Number, before: str, after: str) -> Number:
     return fit(after, value)
 
 
+def negated(scalar: str, value: Number) -> Number:
+    """``-value``; the lowest integer of a type is its own (§8.7)."""
+    if scalar in _BITS:
+        return value if value == _BITS[scalar][0] else wrap(scalar, int(-value))
+    return fit(scalar, -value)
+
+
+def is_beyond(scalar: str, value: Number) -> bool:
+    """Whether `value` is larger than any `scalar`; just beyond the largest it still rounds to that (§15.7.3)."""
+    return scalar in _FORMAT and abs(value) > SCALARS[scalar].high
+
+
 def _quotient(a: int, b: int) -> int:
     if b == 0:
         raise Fault("division by zero")
@@ -91,8 +104,7 @@ def _remainder(scalar: str, a: Any, b: Any) -> Number:
     if scalar in INTEGERS:
         fit(scalar, _quotient(a, b))
         return a - b * _quotient(a, b)
-    if b == 0:
-        raise Fault("division by zero")
+    _divide(scalar, a, b)
     return fit(scalar, math.fmod(a, b))
 
 
@@ -132,9 +144,8 @@ def shift_limit(scalar: str) -> int:
 
 
 def shift(sign: str, scalar: str, value: int, by: int) -> int:
-    """``<<`` and ``>>`` (§8.9): less than the type's width; a left shift may lose no bits."""
-    width = shift_limit(scalar)
-    if not 0 <= by < width:
+    """``<<`` and ``>>`` (§8.9): by less than a concrete type's width; a left shift may lose no bits."""
+    if by >= shift_limit(scalar) and (scalar != ABSTRACT_INT or (value and sign == "<<")):
         raise Fault(f"a shift by {by} in {scalar}")
     return value >> by if sign == ">>" else int(fit(scalar, value << by))
 
@@ -150,20 +161,42 @@ _SUFFIX = {row.suffix: name for name, row in SCALARS.items()} | {"li": "i64", "l
 _LONGEST = 400
 
 
-def literal(text: str) -> tuple[str, Number] | None:
-    """The scalar type and the value of a numeric literal (§3.5.1); None if its form is wrong, Fault if too large."""
+class Literal(NamedTuple):
+    """A number as written: its scalar type, its value there, and how that differs from what is written."""
+
+    scalar: str
+    value: Number
+    is_beyond: bool = False
+    is_exact: bool = True
+
+
+def literal(text: str) -> Literal | None:
+    """What a numeric literal means (§3.5.1); None if its form is wrong, Fault if its type cannot hold it."""
     if len(text) > _LONGEST:
         raise Fault(f"a literal of {len(text)} characters")
     if found := _INTEGER.fullmatch(text):
         scalar = _SUFFIX.get(found[2], ABSTRACT_INT)
-        return scalar, fit(scalar, int(found[1], 16 if found[1][:2] in ("0x", "0X") else 10))
+        return Literal(scalar, fit(scalar, int(found[1], 16 if found[1][:2] in ("0x", "0X") else 10)))
     if found := _FLOAT.fullmatch(text):
         scalar = _SUFFIX.get(found[2] or found[4] or "", ABSTRACT_FLOAT)
-        return scalar, fit(scalar, float(found[1] or found[3]))
+        written = float(found[1] or found[3])
+        return Literal(scalar, fit(scalar, written), is_beyond(scalar, written))
     if found := _HEX_FLOAT.fullmatch(text):
-        scalar = _SUFFIX.get(found[2], ABSTRACT_FLOAT)
-        try:
-            return scalar, fit(scalar, float.fromhex(found[1]))
-        except (OverflowError, ValueError):
-            raise Fault(f"{text} does not fit {scalar}") from None
+        return _hexadecimal(found[1], _SUFFIX.get(found[2], ABSTRACT_FLOAT))
     return None
+
+
+def _hexadecimal(text: str, scalar: str) -> Literal:
+    """A hexadecimal float; those of a concrete type must be exact."""
+    digits, _, exponent = text[2:].lower().partition("p")
+    whole, _, fraction = digits.partition(".")
+    mantissa = int(whole + fraction, 16)
+    try:
+        value = fit(scalar, float.fromhex(text))
+    except (OverflowError, ValueError):
+        raise Fault(f"{text} does not fit {scalar}") from None
+    power = int(exponent or 0) - 4 * len(fraction)
+    is_exact = mantissa == 0 or (abs(power) < 5000 and value == mantissa * Fraction(2) ** power)
+    if not is_exact and scalar in _FORMAT:
+        raise Fault(f"{text} is not exactly an {scalar}")
+    return Literal(scalar, value, is_exact=is_exact)

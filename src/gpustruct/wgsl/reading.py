@@ -89,11 +89,16 @@ class _Reader:
         for offset in self.source.double_minus:
             where = f"line {self.source.line_at(offset)}"
             resolver.warn(BackendWarning.of("naga-minus", where=where))
-        if resolver.half is not None and any(declaration.kind in ("var", "fn") for declaration in declarations):
+        if resolver.half is not None and not self._is_fragment(declarations):
             half = resolver.half
             self._skip(self.source.error("f16-disabled", half.offset, name=half.text), half.text)
         entry_points = usage.completed(resolver, found["var"], found["fn"], self._skip)
         return self._made(declarations, found["var"], entry_points)
+
+    def _is_fragment(self, declarations: list[Declaration]) -> bool:
+        """Whether the text is joined to others, and whoever joins them writes the directives."""
+        found = {declaration.kind for declaration in declarations}
+        return not found & {"var", "fn"} if self.skip else "struct" in found <= {"struct", "alias"}
 
     # Text to declarations.
 

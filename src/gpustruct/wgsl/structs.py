@@ -45,6 +45,7 @@ class Structs:
             annotations[member.name] = self._marked(name, member, kind, found)
             interfaces[member.name] = attributes.interface(self.scope, found, kind)
         self._count_members(declaration, members)
+        self._check_locations(declaration, interfaces)
         self._check_blending(declaration, members, interfaces)
         cls = None
         if all(kind.cls is not None for kind in members.values()):
@@ -90,6 +91,17 @@ class Structs:
         if (name == "align" and not power) or value < least or (name == "align" and value % least):
             wanted = f"a power of two, {least} or more" if name == "align" else f"{least} or more"
             raise self.scope.source.error("attribute-value", offset, name=name, wanted=wanted, value=value)
+
+    def _check_locations(self, declaration: Declaration, interfaces: Mapping[str, Interface]) -> None:
+        seen: set[tuple[int, int | None]] = set()
+        for member in declaration.members:
+            found = interfaces[member.name]
+            place = (found.location or 0, found.blend_source)
+            if found.location is not None and place in seen:
+                raise self.scope.source.error(
+                    "location-twice", member.offset, what=f"@location({found.location})", name=declaration.name
+                )
+            seen |= {place} if found.location is not None else set()
 
     def _check_blending(
         self, declaration: Declaration, members: Mapping[str, Type], interfaces: Mapping[str, Interface]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol, cast
 
+from ..layout import SCALARS
 from . import kinds, operators
 from .kinds import ABSTRACT_FLOAT, ABSTRACT_INT, Type
 from .operators import Fault
@@ -32,7 +33,8 @@ class Names(Protocol):
 
     @property
     def override_uses(self) -> int: ...
-    def check_literal(self, node: Any, scalar: str) -> None: ...
+    def check_literal(self, node: Any, found: operators.Literal) -> None: ...
+    def warn_at(self, rule: str, offset: int, **facts: Any) -> None: ...
     def kind_of(self, name: str) -> str: ...
     def value_of(self, name: str, offset: int) -> Value: ...
     def type_of(self, name: Name) -> Type: ...
@@ -75,10 +77,19 @@ class Conversions:
         raise self.error("no-conversion", offset, before=before.name, wanted=wanted.name)
 
     def fitted(self, value: Value, wanted: Type, offset: int) -> Value:
+        def run(part: Any) -> Any:
+            self.note_rounding(wanted.scalar, part, offset)
+            return operators.fit(wanted.scalar, part)
+
         try:
-            return Value(wanted, each(lambda part: operators.fit(wanted.scalar, part), value.data))
+            return Value(wanted, each(run, value.data))
         except Fault as fault:
             raise self.error("constant-fault", offset, fault=str(fault)) from None
+
+    def note_rounding(self, scalar: str, value: Any, offset: int) -> None:
+        """Warn about a number just beyond the largest of `scalar`, which is rounded to that."""
+        if operators.is_beyond(scalar, value):
+            self.scope.warn_at("tint-overflow", offset, type=scalar, largest=SCALARS[scalar].high)
 
     def common_scalar(self, types: Sequence[Type], offset: int) -> str:
         """The component type that all of `types` convert to."""

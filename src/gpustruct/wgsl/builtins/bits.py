@@ -9,7 +9,7 @@ from typing import Any
 from ...layout import SCALARS
 from .. import kinds, operators
 from ..kinds import ABSTRACT_FLOAT, ABSTRACT_INT
-from ..operators import Fault
+from ..operators import Fault, fit
 from ..values import Value, from_parts
 from .call import INTEGERS, Call
 
@@ -81,12 +81,12 @@ def _source(call: Call) -> Value:
     (value,) = call.values
     if value.type.family not in ("scalar", "abstract", "vector") or value.type.scalar == "bool":
         raise call.refusal()
-    scalar = value.type.scalar
-    if scalar == ABSTRACT_INT:
-        parts: Any = value.data if value.type.rows > 1 else (value.data,)
-        scalar = "u32" if max(parts) >= 2**31 else "i32"
-    scalar = "f32" if scalar == ABSTRACT_FLOAT else scalar
-    return call.conversions.implicit(value, kinds.vector(value.type.rows, scalar), call.offset)
+    scalar, rows = value.type.scalar, value.type.rows
+    if scalar == ABSTRACT_INT and call.result is not None and call.result.scalar == "u32":
+        parts: Any = value.data if rows > 1 else (value.data,)
+        return from_parts(rows, "u32", [part + 2**32 if -(2**31) <= part < 0 else fit("u32", part) for part in parts])
+    scalar = {ABSTRACT_INT: "i32", ABSTRACT_FLOAT: "f32"}.get(scalar, scalar)
+    return call.conversions.implicit(value, kinds.vector(rows, scalar), call.offset)
 
 
 def _bitcast(call: Call) -> Value:
@@ -95,7 +95,7 @@ def _bitcast(call: Call) -> Value:
         raise call.refusal()
     before = f"<{value.type.rows}{_CODE[value.type.scalar]}"
     after = f"<{wanted.rows}{_CODE[wanted.scalar]}"
-    if struct.calcsize(before) != struct.calcsize(after) or (wanted.family, wanted.scalar) == ("scalar", "f16"):
+    if struct.calcsize(before) != struct.calcsize(after):
         raise call.refusal()
     data = struct.pack(before, *(value.data if value.type.rows > 1 else (value.data,)))
     parts = [operators.fit(wanted.scalar, part) for part in struct.unpack(after, data)]

@@ -97,6 +97,16 @@ def componentwise(
     return run
 
 
+def stepwise(scalars: Sequence[str], function: Callable[..., Any]) -> Callable[[Call], Value]:
+    """A built-in that treats each component by itself, in steps that its type must hold: `function` takes the type too."""
+
+    def run(call: Call) -> Value:
+        rows, scalar, columns = call.columns(scalars)
+        return from_parts(rows, scalar, [function(scalar, *parts) for parts in zip(*columns, strict=True)])
+
+    return run
+
+
 def attempt(function: Callable[..., Any], parts: Sequence[Any]) -> Any:
     """`function` of `parts`; Fault where Python has no value for it."""
     try:

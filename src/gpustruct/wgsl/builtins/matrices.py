@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from ...layout import FLOATS
-from .. import kinds, operators
+from .. import kinds
 from ..kinds import ABSTRACT_FLOAT, ABSTRACT_INT, Type
 from ..operators import ARITHMETIC
 from ..values import Conversions, Value, each
@@ -81,16 +81,18 @@ def _determinant(call: Call) -> Value:
     if value.type.family != "matrix" or value.type.rows != value.type.columns:
         raise call.refusal()
     scalar = value.type.scalar
-    return Value(kinds.PLAIN[scalar], operators.fit(scalar, _expanded(value.data)))
+    return Value(kinds.PLAIN[scalar], _expanded(scalar, value.data))
 
 
-def _expanded(columns: Sequence[Sequence[Any]]) -> Any:
+def _expanded(scalar: str, columns: Sequence[Sequence[Any]]) -> Any:
+    """The determinant, developed by the first row; each step must fit its type."""
     if len(columns) == 1:
         return columns[0][0]
-    total = 0.0
+    total: Any = 0.0
     for index, column in enumerate(columns):
         others = [other[1:] for place, other in enumerate(columns) if place != index]
-        total += (-1) ** index * column[0] * _expanded(others)
+        part = ARITHMETIC["*"](scalar, column[0], _expanded(scalar, others))
+        total = ARITHMETIC["-" if index % 2 else "+"](scalar, total, part)
     return total
 
 

@@ -11,12 +11,16 @@ from ... import layout
 from ...layout import SCALARS
 from .. import kinds, operators
 from ..kinds import ABSTRACT_FLOAT, BOOL
-from ..operators import Fault
+from ..operators import ARITHMETIC, Fault
 from ..values import Value, from_parts
-from .call import FLOATS, NUMBERS, Call, attempt, componentwise
+from .call import FLOATS, NUMBERS, Call, attempt, componentwise, stepwise
+from .packing import to_half
 
 # The exponent of the largest power of two that a float type holds, plus one (§17.5.33, ldexp).
 _LARGEST_EXPONENT = {name: math.frexp(SCALARS[name].high)[1] for name in layout.FLOATS} | {ABSTRACT_FLOAT: 1024}
+
+
+_PLUS, _MINUS, _TIMES = (ARITHMETIC[sign] for sign in "+-*")
 
 
 def _inverse_sqrt(x: float) -> float:
@@ -41,17 +45,27 @@ def _step(edge: float, x: float) -> float:
     return float(edge <= x)
 
 
-def _mix(a: float, b: float, t: float) -> float:
-    return a * (1 - t) + b * t
+def _power(x: float, y: float) -> float:
+    if x < 0 or (x == 0 and y <= 0):
+        raise Fault(f"pow() of {x} and {y}")
+    return math.pow(x, y)
 
 
-def _fma(a: float, b: float, c: float) -> float:
-    return a * b + c
+def _mix(scalar: str, a: float, b: float, t: float) -> Any:
+    return _PLUS(scalar, _TIMES(scalar, a, _MINUS(scalar, 1.0, t)), _TIMES(scalar, b, t))
 
 
-def _smoothstep(low: float, high: float, value: float) -> float:
-    t = _saturate((value - low) / (high - low))
-    return t * t * (3.0 - 2.0 * t)
+def _fma(scalar: str, a: float, b: float, c: float) -> Any:
+    return _PLUS(scalar, _TIMES(scalar, a, b), c)
+
+
+def _smoothstep(scalar: str, low: float, high: float, value: float) -> Any:
+    t = _saturate(ARITHMETIC["/"](scalar, _MINUS(scalar, value, low), _MINUS(scalar, high, low)))
+    return _TIMES(scalar, _TIMES(scalar, t, t), _MINUS(scalar, 3.0, _TIMES(scalar, 2.0, t)))
+
+
+def _absolute(scalar: str, value: Any) -> Any:
+    return operators.negated(scalar, value) if math.copysign(1, value) < 0 else value
 
 
 def _sign(value: Any) -> Any:
@@ -69,7 +83,7 @@ def _mixed(call: Call) -> Value:
     if t.type.rows == 1 and t.type.family in ("scalar", "abstract") and rows > 1 and a.type.family == "vector":
         t = Value(kinds.vector(rows, t.type.scalar), (t.data,) * rows)
     rows, scalar, columns = call.columns(FLOATS, values=[a, b, t])
-    return from_parts(rows, scalar, [operators.fit(scalar, _mix(*parts)) for parts in zip(*columns, strict=True)])
+    return from_parts(rows, scalar, [_mix(scalar, *parts) for parts in zip(*columns, strict=True)])
 
 
 def _ldexp(call: Call) -> Value:
@@ -85,7 +99,7 @@ def _ldexp(call: Call) -> Value:
 
 def _quantize(call: Call) -> Value:
     rows, _, (numbers,) = call.columns(("f32",))
-    return from_parts(rows, "f32", [operators.fit("f16", number) for number in numbers])
+    return from_parts(rows, "f32", [to_half(number) for number in numbers])
 
 
 def _select(call: Call) -> Value:
@@ -123,15 +137,15 @@ _ONE_FLOAT: dict[str, Callable[[Any], Any]] = {
 }
 FUNCTIONS: dict[str, tuple[int, Callable[[Call], Value]]] = {
     **{name: (1, componentwise(FLOATS, function)) for name, function in _ONE_FLOAT.items()},
-    "pow": (2, componentwise(FLOATS, math.pow)),
+    "pow": (2, componentwise(FLOATS, _power)),
     "atan2": (2, componentwise(FLOATS, math.atan2)),
     "step": (2, componentwise(FLOATS, _step)),
-    "fma": (3, componentwise(FLOATS, _fma)),
-    "smoothstep": (3, componentwise(FLOATS, _smoothstep)),
+    "fma": (3, stepwise(FLOATS, _fma)),
+    "smoothstep": (3, stepwise(FLOATS, _smoothstep)),
     "mix": (3, _mixed),
     "ldexp": (2, _ldexp),
     "quantizeToF16": (1, _quantize),
-    "abs": (1, componentwise(NUMBERS, abs, _rounded)),
+    "abs": (1, stepwise(NUMBERS, _absolute)),
     "sign": (1, componentwise([scalar for scalar in NUMBERS if scalar != "u32"], _sign, _rounded)),
     "min": (2, componentwise(NUMBERS, min, _rounded)),
     "max": (2, componentwise(NUMBERS, max, _rounded)),

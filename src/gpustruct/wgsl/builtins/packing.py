@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from .. import operators
+from ..operators import Fault
 from ..values import Value, from_parts
 from .call import Call
 
@@ -80,9 +81,16 @@ def _dot(scalar: str, packed: Packed) -> Callable[[Call], Value]:
     return run
 
 
+def to_half(value: Any) -> Any:
+    """`value` rounded to f16; Fault outside of its finite range, where rounding would still lead inside."""
+    if operators.is_beyond("f16", value):
+        raise Fault(f"{value} does not fit f16")
+    return operators.fit("f16", value)
+
+
 def _pack_halves(call: Call) -> Value:
     parts = call.one(0, "f32", 2)
-    return _joined(Packed(2, "e"), [operators.fit("f16", part) for part in parts])
+    return _joined(Packed(2, "e"), [to_half(part) for part in parts])
 
 
 def _unpack_halves(call: Call) -> Value:

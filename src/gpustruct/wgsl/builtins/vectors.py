@@ -11,12 +11,14 @@ from ..operators import ARITHMETIC, Fault
 from ..values import Value, from_parts
 from .call import FLOATS, NUMBERS, VECTORS, Call
 
+_PLUS, _MINUS, _TIMES = (ARITHMETIC[sign] for sign in "+-*")
+
 
 def inner_product(scalar: str, a: Sequence[Any], b: Sequence[Any]) -> Any:
     """The sum of products, each step rounded to `scalar`."""
     total: Any = operators.fit(scalar, 0)
     for left, right in zip(a, b, strict=True):
-        total = ARITHMETIC["+"](scalar, total, ARITHMETIC["*"](scalar, left, right))
+        total = _PLUS(scalar, total, _TIMES(scalar, left, right))
     return total
 
 
@@ -25,19 +27,24 @@ def _dot(call: Call) -> Value:
     return from_parts(1, scalar, [inner_product(scalar, a, b)])
 
 
+def _norm(scalar: str, a: Sequence[Any]) -> Any:
+    """The length of a vector; what overflows when squared has none (§17.5.36)."""
+    return abs(a[0]) if len(a) == 1 else operators.fit(scalar, math.sqrt(inner_product(scalar, a, a)))
+
+
 def _length(call: Call) -> Value:
     _, scalar, (a,) = call.columns(FLOATS)
-    return from_parts(1, scalar, [operators.fit(scalar, math.hypot(*a))])
+    return from_parts(1, scalar, [_norm(scalar, a)])
 
 
 def _distance(call: Call) -> Value:
     _, scalar, (a, b) = call.columns(FLOATS)
-    return from_parts(1, scalar, [operators.fit(scalar, math.dist(a, b))])
+    return from_parts(1, scalar, [_norm(scalar, [_MINUS(scalar, x, y) for x, y in zip(a, b, strict=True)])])
 
 
 def _normalize(call: Call) -> Value:
     rows, scalar, (a,) = call.columns(FLOATS, VECTORS)
-    length = math.hypot(*a)
+    length = _norm(scalar, a)
     if length == 0:
         raise Fault("normalize() of a vector of zeros")
     return from_parts(rows, scalar, [operators.fit(scalar, part / length) for part in a])
@@ -45,10 +52,9 @@ def _normalize(call: Call) -> Value:
 
 def _cross(call: Call) -> Value:
     _, scalar, (a, b) = call.columns(FLOATS, (3,))
-    times, minus = ARITHMETIC["*"], ARITHMETIC["-"]
     pairs = ((1, 2), (2, 0), (0, 1))
     return from_parts(
-        3, scalar, [minus(scalar, times(scalar, a[i], b[j]), times(scalar, a[j], b[i])) for i, j in pairs]
+        3, scalar, [_MINUS(scalar, _TIMES(scalar, a[i], b[j]), _TIMES(scalar, a[j], b[i])) for i, j in pairs]
     )
 
 
@@ -60,10 +66,9 @@ def _face_forward(call: Call) -> Value:
 
 def _reflect(call: Call) -> Value:
     rows, scalar, (incident, normal) = call.columns(FLOATS, VECTORS)
-    twice = 2 * inner_product(scalar, normal, incident)
-    return from_parts(
-        rows, scalar, [operators.fit(scalar, i - twice * n) for i, n in zip(incident, normal, strict=True)]
-    )
+    twice = _TIMES(scalar, 2, inner_product(scalar, normal, incident))
+    parts = [_MINUS(scalar, i, _TIMES(scalar, twice, n)) for i, n in zip(incident, normal, strict=True)]
+    return from_parts(rows, scalar, parts)
 
 
 def _refract(call: Call) -> Value:
@@ -74,7 +79,8 @@ def _refract(call: Call) -> Value:
     rows, _, (incident, normal) = call.columns((scalar,), VECTORS, call.values[:2])
     ratio = call.one(2, scalar)
     along = inner_product(scalar, normal, incident)
-    inside = 1 - ratio * ratio * (1 - along * along)
+    square = _MINUS(scalar, 1, _TIMES(scalar, along, along))
+    inside = _MINUS(scalar, 1, _TIMES(scalar, _TIMES(scalar, ratio, ratio), square))
     if inside < 0:
         return from_parts(rows, scalar, [operators.fit(scalar, 0)] * rows)
     normal_part = ratio * along + math.sqrt(inside)
