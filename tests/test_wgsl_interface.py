@@ -58,6 +58,7 @@ def compute(body: str, more: str = "") -> Any:
         ("sampler_comparison", ("comparison-sampler", None, None, None, None)),
     ],
 )
+@pytest.mark.filterwarnings("ignore:wgpu-native refuses texture_external")
 def test_textures_and_samplers_say_what_they_are(type_: str, expected: tuple[Any, ...]) -> None:
     for text in (f"var it: {type_};", f"alias T = {type_}; @group(0) @binding(0) var it: T;"):
         text = text if "binding" in text else f"@group(0) @binding(0) {text}"
