@@ -27,13 +27,15 @@ cdef enum:
     MOST_AXES = 24
 
 
+cdef int put_numpy_scalar(int code, char *to, PyObject *value) noexcept
+
+
 cdef inline int put(int code, char *to, PyObject *value) noexcept:
     """Write one Python number as the scalar `code`; 1, and nothing written, for what needs a closer look."""
     cdef double d
     cdef float f
     cdef long long n
     cdef int overflow = 0
-    cdef int32_t i
     if is_float(value):
         d = float_value(value)
         if code == TYPE_F32:
@@ -46,10 +48,14 @@ cdef inline int put(int code, char *to, PyObject *value) noexcept:
             return conversion(TYPE_F64, TYPE_F16)(to, &d, 1) >= 0
         return 1
     if not is_int(value):
-        return 1
+        return put_numpy_scalar(code, to, value)
     n = int_value(value, &overflow)
-    if overflow:
-        return 1
+    return 1 if overflow else put_integer(code, to, n)
+
+
+cdef inline int put_integer(int code, char *to, long long n) noexcept:
+    cdef float f
+    cdef int32_t i
     if code == TYPE_F32:
         f = <float>n
         memcpy(to, &f, 4)
@@ -66,8 +72,18 @@ cdef inline int put(int code, char *to, PyObject *value) noexcept:
     return 0
 
 
+cdef struct Frame:
+    # The index of a record, or of an element of an array inside it; `outer` is that of what it is inside of.
+    const Frame *outer
+    Py_ssize_t index
+
+
+cdef tuple index_of(const Frame *frame)
+
+
 cdef class Writer:
-    cdef int write(self, char *at, object value) except -1
+    cdef int write(self, char *at, object value, const Frame *frame) except -1
+    cdef int write_plain(self, char *at, PyObject *value) noexcept
 
 
 cdef class Leaf(Writer):
@@ -77,6 +93,7 @@ cdef class Leaf(Writer):
     cdef cnp.npy_intp shape[MOST_AXES]
     cdef cnp.npy_intp strides[MOST_AXES]
     cdef object check
+    cdef int put_strided(self, char *at, PyObject *value, int axis) noexcept
     cdef int write_items(self, char *at, PyObject *value) noexcept
     cdef int put_items(self, char **to, PyObject *value, int axis) noexcept
     cdef int write_array(self, char *at, cnp.ndarray array) noexcept

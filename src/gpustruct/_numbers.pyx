@@ -17,8 +17,13 @@ from ._kernel cimport (
 
 cnp.import_array()
 
+cdef extern from "numpy/arrayobject.h":
+    bint is_array "PyArray_CheckExact"(PyObject *value)
+
 cdef extern from "_values.h":
     char array_kind(cnp.ndarray array) noexcept
+    int numpy_integer(PyObject *value, long long *n) noexcept
+    int numpy_float(PyObject *value, void *bits) noexcept
     enum:
         NPY_HALF
 
@@ -76,18 +81,55 @@ cdef void walk(char *dense, char *strided, const cnp.npy_intp *shape, const cnp.
         dense += cols * unit
 
 
-cdef class Writer:
-    """Writes one Python value into the bytes of its type."""
+cdef int put_numpy_scalar(int code, char *to, PyObject *value) noexcept:
+    """`put` for numpy's own scalars but float64, which is a Python float, and those that are wider."""
+    cdef float bits
+    cdef long long n
+    cdef int size
+    if numpy_integer(value, &n):
+        return put_integer(code, to, n)
+    if code != TYPE_F32 and code != TYPE_F16:
+        return 1
+    size = numpy_float(value, &bits)
+    if size == 0:
+        return 1
+    if (size == 2) == (code == TYPE_F16):
+        memcpy(to, &bits, size)
+        return 0
+    if size == 2:
+        return conversion(TYPE_F16, TYPE_F32)(to, &bits, 1) >= 0
+    return conversion(TYPE_F32, TYPE_F16)(to, &bits, 1) >= 0
 
-    cdef int write(self, char *at, object value) except -1:
-        raise TypeError("a Writer is made as a Leaf, a Group or Rows")
+
+cdef tuple index_of(const Frame *frame):
+    """The indices of a value from the outermost in: the record's number, then those in arrays."""
+    cdef list found = []
+    while frame != NULL:
+        found.append(frame.index)
+        frame = frame.outer
+    return tuple(found[::-1])
+
+
+cdef class Writer:
+    """Writes one Python value into the bytes of its type.
+
+    `write` takes every value or raises; `frame` says where in a list or an array it is, for the error. `write_plain`
+    takes exact Python and numpy types alone and runs no code of theirs, so that it may borrow them; where it returns
+    1, some bytes may be written, and `write` comes next.
+    """
+
+    cdef int write(self, char *at, object value, const Frame *frame) except -1:
+        raise TypeError("a Writer is made as a Leaf, a StructWriter or an ArrayWriter")
+
+    cdef int write_plain(self, char *at, PyObject *value) noexcept:
+        return 1
 
 
 cdef class Leaf(Writer):
     """A scalar, a vector, a matrix or arrays of them: numbers at strides.
 
-    `check(value)` is asked about what is no plain number, tuple, list or array that fits at once: it gives an
-    array in native byte order whose shape and values fit, or raises.
+    `check(index, value)` is asked about what is no plain number, tuple, list or array that fits at once: it gives an
+    array in native byte order whose shape and values fit, or raises. `index` is where the value is, as in `index_of`.
     """
 
     def __init__(self, int code, int unit, axes, check):
@@ -103,7 +145,7 @@ cdef class Leaf(Writer):
             self.count *= self.shape[k]
         self.floats = self.dense and code == TYPE_F32 and self.ndim == 1 and self.count <= 4
 
-    cdef int write(self, char *at, object value) except -1:
+    cdef int write(self, char *at, object value, const Frame *frame) except -1:
         cdef PyObject *plain = <PyObject *>value
         cdef int fault = 1
         if self.ndim == 0:
@@ -117,7 +159,7 @@ cdef class Leaf(Writer):
         if fault > 0 and cnp.PyArray_CheckExact(value):
             fault = self.write_array(at, value)
         if fault > 0:
-            value = self.check(value)
+            value = self.check(index_of(frame), value)
             if not cnp.PyArray_CheckExact(value):
                 raise TypeError("check must give an array")
             fault = self.write_array(at, value)
@@ -125,6 +167,28 @@ cdef class Leaf(Writer):
             raise ValueError("check must give an array that fits")
         if fault < 0:
             raise MemoryError
+        return 0
+
+    cdef int write_plain(self, char *at, PyObject *value) noexcept:
+        if self.ndim == 0:
+            return put(self.code, at, value)
+        if is_tuple(value) or is_list(value):
+            return self.put_strided(at, value, 0)
+        return self.write_array(at, <cnp.ndarray>value) if is_array(value) else 1
+
+    cdef int put_strided(self, char *at, PyObject *value, int axis) noexcept:
+        """Write the items of nested tuples and lists, each at its place."""
+        cdef PyObject **items
+        cdef Py_ssize_t k
+        if not (is_tuple(value) or is_list(value)) or length_of(value) != self.shape[axis]:
+            return 1
+        items = items_of(value)
+        for k in range(self.shape[axis]):
+            if axis < self.ndim - 1:
+                if self.put_strided(at + k * self.strides[axis], items[k], axis + 1):
+                    return 1
+            elif put(self.code, at + k * self.strides[axis], items[k]):
+                return 1
         return 0
 
     cdef int write_items(self, char *at, PyObject *value) noexcept:

@@ -7,10 +7,10 @@ from ._numbers import Writer
 
 MISSING: object
 
-class Group(Writer):
+class StructWriter(Writer):
     def __init__(
         self,
-        keys: tuple[str, ...],
+        keys: tuple[Any, ...],
         writers: tuple[Writer, ...],
         offsets: tuple[int, ...],
         classify: Callable[..., Any],
@@ -19,7 +19,8 @@ class Group(Writer):
         defaults: tuple[Any, ...] | None = None,
     ) -> None: ...
 
-class Rows(Writer):
+class ArrayWriter(Writer):
     def __init__(self, count: int, stride: int, inner: Writer, refuse: Callable[..., Any]) -> None: ...
 
-def fill(writer: Writer, values: list[Any], out: Any, stride: int, size: int, place: list[Any]) -> None: ...
+def read_records(writer: Writer, cls: Any, values: list[Any], stride: int) -> Any: ...
+def write_value(writer: Writer, value: Any, out: Any, size: int) -> None: ...

@@ -1,34 +1,44 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, embedsignature=True
-"""Structs out of Python objects: dicts, sequences, attributes; and lists of them into records."""
+"""Structs out of Python objects: dicts, sequences, attributes; and lists of them into records.
 
+Most records are exact tuples, lists or dicts of exact numbers, or keep their members in __slots__. `write_plain` reads
+those through borrowed references: it runs no Python code, so nothing can change meanwhile. All other values go to
+`write`, one by one.
+"""
+
+from ._batches import unpack_views
 from .zero_filled import zero_filled
 
+cimport numpy as cnp
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next, PyDict_Size
 from cpython.object cimport PyObject, PyObject_GetAttr
 from libc.stdlib cimport free, malloc
 
-from ._numbers cimport is_list, is_tuple, items_of, Leaf, length_of, put, put_floats, FLOAT_LIMIT, Writer
+from ._numbers cimport (
+    Frame, index_of, is_list, is_tuple, items_of, Leaf, length_of, put, put_floats, FLOAT_LIMIT, Writer,
+)
+
+cnp.import_array()
 
 cdef extern from "Python.h":
     PyObject *type_of "(PyObject *)Py_TYPE"(PyObject *value)
 
 cdef extern from "_values.h":
     void prefetch(const void *memory) noexcept
-    const void *key_table(PyObject *mapping) noexcept
     Py_ssize_t member_offset(object found, object kind) noexcept
     unsigned int version_of(PyObject *kind) noexcept
 
 cdef enum:
-    BLOCK = 16  # records of plain values that are looked at together
-    MOST_MEMBERS = 16
+    AHEAD = 8       # records that are asked for before they are read
+    MOST_KEYS = 64  # of a dict whose order is remembered
 
 cdef enum:
     BY_KEY, BY_INDEX, BY_NAME, BY_ITEM
 
 
 cdef Py_ssize_t slot_of(object kind, object name):
-    """Where instances of a class hold a member of its __slots__; 0 where attributes have another way."""
+    """Where instances of a class keep a member of its __slots__; 0 where attributes are read another way."""
     if kind.__getattribute__ is not object.__getattribute__:
         return 0
     for base in kind.__mro__:
@@ -38,33 +48,42 @@ cdef Py_ssize_t slot_of(object kind, object name):
 
 
 ctypedef struct Place:
-    # One member: borrowed from the tuples that the Group holds.
+    # One member. The writer and the key are borrowed from the tuples that the StructWriter has.
     PyObject *writer
     PyObject *key
-    PyObject *seen       # the same name as the object that the last dict had for it
-    bint parted
+    bint in_parts        # its key is a tuple: one name for each part of a vector
     int vector           # components of a vector of f32, or 0
     int scalar           # the type of a number, or -1
     Py_ssize_t offset
     Py_ssize_t slot      # where objects of the class that was classified last keep a __slots__ member, or 0
 
 
-cdef inline bint quick(const Place *place, char *at, PyObject *value) noexcept:
-    """Whether a value was plain enough to be written at once: no Python code runs here, so nothing need be held."""
-    if place.vector:
-        return ((is_tuple(value) or is_list(value)) and length_of(value) == place.vector
-                and not put_floats(at + place.offset, items_of(value), place.vector, FLOAT_LIMIT))
-    return place.scalar >= 0 and not put(place.scalar, at + place.offset, value)
+ctypedef struct Entry:
+    # One entry of the dict that was read last: its key, and its member or -1.
+    PyObject *key
+    int member
+
+
+cdef inline bint write_member(const Place *place, char *at, PyObject *value) noexcept:
+    """`Writer.write_plain` for a member, without a call for what members usually are."""
+    at += place.offset
+    if place.vector and (is_tuple(value) or is_list(value)) and length_of(value) == place.vector:
+        if not put_floats(at, items_of(value), place.vector, FLOAT_LIMIT):
+            return 0
+    elif place.scalar >= 0:
+        return put(place.scalar, at, value)
+    return (<Writer>place.writer).write_plain(at, value)
 
 
 MISSING = object()
 
 
-cdef class Group(Writer):
+cdef class StructWriter(Writer):
     """A struct: its members' values found in a mapping, by position, or as attributes.
 
-    `keys` names each member's value; a tuple names the parts of one that lies in several. `classify(value)`
-    tells how values of its class are read; `refuse(value)` raises for one that has not got them.
+    `keys` names each member's value; a tuple names the parts of one that comes in several. `classify(index, value)`
+    tells how values of its class are read; `refuse(index, value)` raises for one that lacks some. `index` is where the
+    value is, as in `index_of`.
 
     With `extra`, other keys than these are passed over. `defaults` has a value for each member that a mapping or an
     object may lack, and MISSING for one that it may not; None where that is all of them.
@@ -77,11 +96,15 @@ cdef class Group(Writer):
     cdef Py_ssize_t count, names
     cdef Place *places
     cdef object classify, refuse, last
-    cdef list seen
     cdef int mode
     cdef unsigned int version  # of the class that was classified last, which changes when the class does
-    cdef bint plain    # every member is a number or a short vector, found under one name
-    cdef bint slotted  # the class that was classified last keeps every member in __slots__
+    cdef bint in_parts   # some member's key is a tuple
+    cdef bint slotted    # the class that was classified last keeps every member in __slots__
+    # The entries of the dict that was read last, in its order. Dicts that come after it have the same keys as a rule.
+    cdef Entry entries[MOST_KEYS]
+    cdef Py_ssize_t entry_count
+    cdef list entry_keys
+    cdef dict members
 
     def __cinit__(self):
         self.places = NULL
@@ -89,219 +112,207 @@ cdef class Group(Writer):
     def __init__(self, tuple keys, tuple writers, tuple offsets, classify, refuse, bint extra=False,
                  tuple defaults=None):
         if defaults is not None and len(defaults) != len(keys):
-            raise ValueError("a Group has a default, or MISSING, for each key")
+            raise ValueError("a StructWriter has a default, or MISSING, for each key")
         self.extra, self.defaults = extra, defaults
         if self.places != NULL or len(keys) != len(writers) or len(keys) != len(offsets):
-            raise ValueError("a Group has a key and an offset for each writer, and is made once")
+            raise ValueError("a StructWriter has a key and an offset for each writer, and is made once")
         for writer in writers:
             if not isinstance(writer, Writer):
-                raise TypeError("a Group has Writers")
+                raise TypeError("a StructWriter has Writers")
         self.keys, self.writers, self.classify, self.refuse = keys, writers, classify, refuse
         self.count = len(keys)
         self.names = sum([len(key) if isinstance(key, tuple) else 1 for key in keys])
         self.places = <Place *>malloc(max(1, self.count) * sizeof(Place))
         if self.places == NULL:
             raise MemoryError
-        self.plain = 0 < self.count <= MOST_MEMBERS
+        self.in_parts = False
         for k in range(self.count):
             key, writer = keys[k], writers[k]
             self.places[k].key, self.places[k].writer = <PyObject *>key, <PyObject *>writer
-            self.places[k].seen, self.places[k].slot = <PyObject *>key, 0
-            self.places[k].vector, self.places[k].scalar = 0, -1
+            self.places[k].slot, self.places[k].vector, self.places[k].scalar = 0, 0, -1
             if isinstance(writer, Leaf):
                 self.places[k].vector = (<Leaf>writer).count if (<Leaf>writer).floats else 0
                 self.places[k].scalar = (<Leaf>writer).code if (<Leaf>writer).ndim == 0 else -1
-            self.places[k].parted, self.places[k].offset = type(key) is tuple, offsets[k]
-            if not self.places[k].vector and self.places[k].scalar < 0 or self.places[k].parted:
-                self.plain = False
-        self.seen = list(keys)
+            self.places[k].in_parts, self.places[k].offset = type(key) is tuple, offsets[k]
+            self.in_parts = self.in_parts or type(key) is tuple
+        self.entry_count, self.entry_keys = 0, []
+        # Keys that are looked up by their own code are looked up each time.
+        self.members = {key: k for k, key in enumerate(keys) if type(key) is str}
         self.last = None
 
     def __dealloc__(self):
         free(self.places)
 
-    cdef int write(self, char *at, object value) except -1:
+    cdef int write(self, char *at, object value, const Frame *frame) except -1:
         cdef Py_ssize_t k
         cdef Place *place
         cdef int mode
-        cdef Py_ssize_t position = 0
         cdef Py_ssize_t lacking = 0
-        cdef PyObject *name = NULL
-        cdef PyObject *item = NULL
         if type(value) is not self.last or version_of(<PyObject *>self.last) != self.version:
-            self.look_at(value)
+            self.look_at(value, frame)
         mode = self.mode
         if mode == BY_INDEX:
             if length_of(<PyObject *>value) != self.count:
-                return self.refused(value)
+                return self.refused(value, frame)
             for k in range(self.count):
                 # A member's own code may shorten a list meanwhile.
                 if k >= length_of(<PyObject *>value):
-                    return self.refused(value)
-                item = items_of(<PyObject *>value)[k]
-                if quick(&self.places[k], at, item):
-                    continue
-                found = <object>item  # Held: its own code may take it off the list.
-                (<Writer>self.places[k].writer).write(at + self.places[k].offset, found)
+                    return self.refused(value, frame)
+                found = <object>items_of(<PyObject *>value)[k]  # Held: its own code may take it off the list.
+                self.write_found(&self.places[k], at, found, frame)
             return 0
         if not self.extra and self.defaults is None:
-            if mode == BY_KEY:
-                if PyDict_Size(value) != self.names:
-                    return self.refused(value)
-            elif mode == BY_ITEM and len(value) != self.names:
-                return self.refused(value)
+            if mode in (BY_KEY, BY_ITEM) and len(value) != self.names:
+                return self.refused(value, frame)
         for k in range(self.count):
             place = &self.places[k]
-            name = NULL
-            if (mode == BY_KEY and PyDict_Next(value, &position, &name, &item) and name == place.seen
-                    and not place.parted):
-                if quick(place, at, item):
-                    continue
-                found = <object>item
-            elif place.parted:
-                found = tuple([self.find(value, part, mode) for part in <object>place.key])
+            if place.in_parts:
+                found = tuple([self.find(value, part, mode, frame) for part in <object>place.key])
                 if self.defaults is not None and any([part is MISSING for part in found]):
                     lacking += len([part for part in found if part is MISSING])
-                    found = self.default(k, value)
-            elif mode == BY_KEY:
-                came = <object>name if name != NULL else None
-                if type(came) is str and came == <object>place.key:
-                    # Keys that come in the members' order are found by identity from now on.
-                    self.seen[k] = came
-                    place.seen = <PyObject *>came
-                found = self.find(value, <object>place.key, mode)
-            elif (place.slot and type(value) is self.last
-                    and (<PyObject **>(<char *><PyObject *>value + place.slot))[0] != NULL):
-                item = (<PyObject **>(<char *><PyObject *>value + place.slot))[0]
-                if quick(place, at, item):
-                    continue
-                found = <object>item
+                    found = self.default(k, value, frame)
             else:
-                found = self.find(value, <object>place.key, mode)
-            if found is MISSING:
-                lacking += 1
-                found = self.default(k, value)
-            (<Writer>place.writer).write(at + place.offset, found)
+                found = self.find(value, <object>place.key, mode, frame)
+                if found is MISSING:
+                    lacking += 1
+                    found = self.default(k, value, frame)
+            self.write_found(place, at, found, frame)
         if self.defaults is not None and not self.extra and mode in (BY_KEY, BY_ITEM):
             if len(value) != self.names - lacking:
-                return self.refused(value)
+                return self.refused(value, frame)
+        if mode == BY_KEY and type(value) is dict:
+            self.remember(value)
         return 0
 
-    cdef object default(self, Py_ssize_t k, object value):
+    cdef inline int write_found(self, Place *place, char *at, object found, const Frame *frame) except -1:
+        if write_member(place, at, <PyObject *>found):
+            (<Writer>place.writer).write(at + place.offset, found, frame)
+        return 0
+
+    cdef object default(self, Py_ssize_t k, object value, const Frame *frame):
         """The value for a member that `value` lacks."""
         found = self.defaults[k]
         if found is MISSING:
-            self.refused(value)
+            self.refused(value, frame)
         return found
 
-    cdef int look_at(self, object value) except -1:
+    cdef int look_at(self, object value, const Frame *frame) except -1:
         """Find out how values of this one's class are read; stored at once, for Python code may come back here."""
         cdef Py_ssize_t k
         cdef unsigned int version
-        mode = self.classify(value)
+        mode = self.classify(index_of(frame), value)
         kind = type(value)
         slots = [0 if type(key) is tuple or mode != BY_NAME else slot_of(kind, key) for key in self.keys]
         version = version_of(<PyObject *>kind)
         for k in range(self.count):
             # A class that cannot be told from itself changed is asked each time.
             self.places[k].slot = slots[k] if version else 0
-        self.slotted = version != 0 and all(slots)
+        self.slotted = version != 0 and mode == BY_NAME and all(slots)
         self.mode, self.last, self.version = mode, kind, version
         return 0
 
-    cdef int refused(self, object value) except -1:
-        self.refuse(value)
+    cdef int remember(self, dict value) except -1:
+        """Keep the order of a dict's keys."""
+        cdef Py_ssize_t k, position = 0, count = 0, found = 0
+        cdef PyObject *name = NULL
+        cdef Entry entries[MOST_KEYS]
+        cdef list names = []
+        if self.in_parts or PyDict_Size(value) > MOST_KEYS:
+            return 0
+        while PyDict_Next(value, &position, &name, NULL):
+            key = <object>name
+            if type(key) is not str:
+                return 0
+            entries[count].key, entries[count].member = name, self.members.get(key, -1)
+            found += entries[count].member >= 0
+            names.append(key)
+            count += 1
+        if found != self.count:
+            return 0
+        for k in range(count):
+            self.entries[k] = entries[k]
+        self.entry_count, names, self.entry_keys = count, self.entry_keys, names
+        return 0
+
+    cdef int refused(self, object value, const Frame *frame) except -1:
+        self.refuse(index_of(frame), value)
         raise TypeError("refuse must raise")
 
-    cdef inline object find(self, object value, object key, int mode):
+    cdef inline object find(self, object value, object key, int mode, const Frame *frame):
         cdef PyObject *found
         if mode == BY_NAME:
-            return PyObject_GetAttr(value, key) if self.defaults is None else getattr(value, key, MISSING)
+            if self.defaults is not None:
+                return getattr(value, key, MISSING)
+            try:
+                return PyObject_GetAttr(value, key)
+            except AttributeError:
+                # A member of __slots__ that was never set, or one that the first record of its class had.
+                if not hasattr(value, key):
+                    self.refused(value, frame)
+                raise
         if mode == BY_KEY:
             found = PyDict_GetItemWithError(value, key)
             if found == NULL:
-                return self.lacks(value)
+                return self.lacks(value, frame)
             return <object>found
-        return value[key] if key in value else self.lacks(value)
+        return value[key] if key in value else self.lacks(value, frame)
 
-    cdef object lacks(self, object value):
+    cdef object lacks(self, object value, const Frame *frame):
         if self.defaults is None:
-            self.refused(value)
+            self.refused(value, frame)
         return MISSING
 
-    cdef Py_ssize_t gather(self, PyObject **records, Py_ssize_t count, PyObject **found) noexcept:
-        """Where the members of up to `count` records are, as borrowed references; how many records could be seen.
-
-        One look at a record's memory finds them; no Python code runs. What they point at is asked for.
-        """
-        cdef Py_ssize_t r, k, position
-        cdef PyObject *record
+    cdef int write_plain(self, char *at, PyObject *value) noexcept:
+        cdef Py_ssize_t k, position = 0
+        cdef PyObject **items
         cdef PyObject *name = NULL
-        for r in range(count):
-            record = records[r]
-            if type_of(record) != <PyObject *>self.last:
-                return r
-            if self.mode == BY_INDEX:
-                if length_of(record) != self.count:
-                    return r
-            elif self.mode == BY_KEY:
-                if PyDict_Size(<object>record) != self.count:
-                    return r
-            position = 0
+        cdef PyObject *item = NULL
+        cdef int member
+        if type_of(value) != <PyObject *>self.last or version_of(type_of(value)) != self.version:
+            return 1
+        if self.mode == BY_INDEX:
+            if length_of(value) != self.count:
+                return 1
+            items = items_of(value)
             for k in range(self.count):
-                if self.mode == BY_INDEX:
-                    found[k] = items_of(record)[k]
-                elif self.mode == BY_KEY:
-                    if not PyDict_Next(<object>record, &position, &name, &found[k]) or name != self.places[k].seen:
-                        return r
-                else:
-                    found[k] = (<PyObject **>(<char *>record + self.places[k].slot))[0]
-                    if found[k] == NULL:
-                        return r
-                prefetch(found[k])
-            found += self.count
-        return count
-
-    cdef Py_ssize_t write_block(self, PyObject **records, Py_ssize_t count, Py_ssize_t behind, char *at,
-                                Py_ssize_t stride) noexcept:
-        """Write up to BLOCK records of plain values; how many were written. `behind`: how many more follow.
-
-        Records lie wherever Python put them, and one waits for memory at each step from object to member to
-        number. So a block's members are looked up together, then their numbers asked for, then all written.
-        """
-        cdef PyObject *found[BLOCK * MOST_MEMBERS]
-        cdef Py_ssize_t r, k, unit, seen
-        cdef PyObject *item
-        cdef const char *table
-        if not self.plain or self.last is None or self.mode == BY_ITEM or (self.mode == BY_NAME and not self.slotted):
+                if write_member(&self.places[k], at, items[k]):
+                    return 1
             return 0
-        if version_of(<PyObject *>self.last) != self.version:
-            return 0
-        for r in range(count, count + min(count, behind)):
-            prefetch(records[r])
-            prefetch(<char *>records[r] + 64)
-        seen = self.gather(records, count, found)
-        for k in range(seen * self.count):
-            item = found[k]
-            if is_tuple(item) or is_list(item):
-                for unit in range(length_of(item)):
-                    prefetch(items_of(item)[unit])
         if self.mode == BY_KEY:
-            for r in range(count, count + min(count, behind)):
-                if type_of(records[r]) == <PyObject *>self.last:
-                    table = <const char *>key_table(records[r])
-                    prefetch(table)
-                    prefetch(table + 64)
-                    prefetch(table + 128)
-        for r in range(seen):
+            # None are remembered where a member is read from parts.
+            if PyDict_Size(<object>value) != self.entry_count or not self.entry_count:
+                return 1
+            for k in range(self.entry_count):
+                if not PyDict_Next(<object>value, &position, &name, &item) or name != self.entries[k].key:
+                    return 1
+                member = self.entries[k].member
+                if member >= 0 and write_member(&self.places[member], at, item):
+                    return 1
+            return 0
+        if not self.slotted:
+            return 1
+        for k in range(self.count):
+            item = (<PyObject **>(<char *>value + self.places[k].slot))[0]
+            if item == NULL or write_member(&self.places[k], at, item):
+                return 1
+        return 0
+
+    cdef void ask_for(self, PyObject *value) noexcept:
+        """Prefetch what a record points at; its own memory should be there by now."""
+        cdef Py_ssize_t k
+        if type_of(value) != <PyObject *>self.last:
+            return
+        if self.mode == BY_INDEX:
+            for k in range(length_of(value)):
+                prefetch(items_of(value)[k])
+        elif self.mode == BY_NAME and self.slotted:
             for k in range(self.count):
-                if not quick(&self.places[k], at + r * stride, found[r * self.count + k]):
-                    return r
-        return seen
+                prefetch((<PyObject **>(<char *>value + self.places[k].slot))[0])
 
 
-cdef class Rows(Writer):
-    """`count` elements, `stride` bytes apart, each written by `inner`. `refuse(value)` raises for another number.
+cdef class ArrayWriter(Writer):
+    """`count` elements, `stride` bytes apart, each written by `inner`. `refuse(index, value)` raises where there are
+    more or fewer.
 
     Of `zero_filled` values only those that there are: what is written into is zero already.
     """
@@ -313,8 +324,11 @@ cdef class Rows(Writer):
     def __init__(self, Py_ssize_t count, Py_ssize_t stride, Writer inner not None, refuse):
         self.count, self.stride, self.inner, self.refuse = count, stride, inner, refuse
 
-    cdef int write(self, char *at, object value) except -1:
+    cdef int write(self, char *at, object value, const Frame *frame) except -1:
         cdef Py_ssize_t k, count = self.count
+        cdef Frame inside
+        inside.outer = frame
+        given = value
         if type(value) is zero_filled:
             value = list(value.values)
             count = min(count, <Py_ssize_t>len(value))
@@ -324,53 +338,82 @@ cdef class Rows(Writer):
             except TypeError:
                 items = None
             if items is None or isinstance(value, (str, bytes, dict)):
-                self.refuse(value)
-                return -1
+                return self.refused(given, frame)
             value = list(items)
         if length_of(<PyObject *>value) != count:
-            self.refuse(value)
-            return -1
+            return self.refused(given, frame)
         for k in range(count):
             if k >= length_of(<PyObject *>value):
-                self.refuse(value)
-                return -1
+                return self.refused(given, frame)
             element = <object>items_of(<PyObject *>value)[k]  # Held: its own code may take it off the list.
-            self.inner.write(at + k * self.stride, element)
+            if self.inner.write_plain(at + k * self.stride, <PyObject *>element):
+                inside.index = k
+                self.inner.write(at + k * self.stride, element, &inside)
+        return 0
+
+    cdef int refused(self, object value, const Frame *frame) except -1:
+        self.refuse(index_of(frame), value)
+        raise TypeError("refuse must raise")
+
+    cdef int write_plain(self, char *at, PyObject *value) noexcept:
+        cdef Py_ssize_t k
+        if not (is_tuple(value) or is_list(value)) or length_of(value) != self.count:
+            return 1
+        for k in range(self.count):
+            if self.inner.write_plain(at + k * self.stride, items_of(value)[k]):
+                return 1
         return 0
 
 
-def fill(Writer writer not None, list values, out, Py_ssize_t stride, Py_ssize_t size, list place):
-    """Write each value into its record of `size` bytes, `stride` apart in `out`, which has room for just these.
+cdef Py_ssize_t write_plain_records(Writer writer, PyObject **records, Py_ssize_t first, Py_ssize_t count, char *at,
+                                    Py_ssize_t stride) noexcept:
+    """Write records from the `first` on; the number of the one that needs a closer look, or `count`."""
+    cdef Py_ssize_t k
+    cdef StructWriter ahead = writer if isinstance(writer, StructWriter) else None
+    for k in range(first, count):
+        if k + 2 * AHEAD < count and ahead is not None:
+            prefetch(records[k + 2 * AHEAD])
+            ahead.ask_for(records[k + AHEAD])
+        if writer.write_plain(at + k * stride, records[k]):
+            return k
+    return count
 
-    Where one fails, its number goes to `place`.
-    """
+
+cdef int write_records(Writer writer, list values, Py_ssize_t count, char *at, Py_ssize_t stride) except -1:
+    """Write each of `count` values into its record; the memory is zero."""
+    cdef Py_ssize_t k = 0
+    cdef Frame frame
+    frame.outer = NULL
+    while True:
+        if len(values) != count:
+            raise RuntimeError("the list of records changed its length while it was read")
+        k = write_plain_records(writer, items_of(<PyObject *>values), k, count, at, stride)
+        if k == count:
+            return 0
+        frame.index = k
+        writer.write(at + k * stride, values[k], &frame)
+        k += 1
+
+
+def read_records(Writer writer not None, cls, list values not None, Py_ssize_t stride):
+    """The values as a batch of `cls`: views of their records, `stride` bytes apart in memory of their own."""
+    cdef cnp.npy_intp nbytes
+    cdef Py_ssize_t count = len(values)
+    if stride <= 0 or stride != cls.__layout__.record_stride:
+        raise ValueError("a record has its type's stride")
+    nbytes = count * stride
+    cdef cnp.ndarray data = cnp.PyArray_ZEROS(1, &nbytes, cnp.NPY_UINT8, 0)
+    write_records(writer, values, count, <char *>cnp.PyArray_DATA(data), stride)
+    return unpack_views(cls, data, 0, count, stride)
+
+
+def write_value(Writer writer not None, value, out, Py_ssize_t size):
+    """Write one value into the first `size` bytes of `out`, which must be zero."""
     cdef Py_buffer view
-    cdef Py_ssize_t k = 0, count = len(values), block, done, single = 1
-    cdef Group group = writer if isinstance(writer, Group) else None
     PyObject_GetBuffer(out, &view, PyBUF_SIMPLE | PyBUF_WRITABLE)
     try:
-        if stride < size or size < 0:
-            raise ValueError("the records must lie in out")
-        if count * stride != view.len:
-            raise RuntimeError("the list of records changed its length while it was read")
-        try:
-            while k < count:
-                if k + BLOCK > len(values) and len(values) < count:
-                    raise RuntimeError("the list of records changed its length while it was read")
-                if group is not None and single == 0:
-                    block = min(<Py_ssize_t>BLOCK, count - k)
-                    done = group.write_block(items_of(<PyObject *>values) + k, block, len(values) - k - block,
-                                             <char *>view.buf + k * stride, stride)
-                    k += done
-                    if done == block:
-                        continue
-                    # One that needs a closer look is seldom alone.
-                    single = BLOCK
-                single -= 1
-                writer.write(<char *>view.buf + k * stride, values[k])
-                k += 1
-        except BaseException:
-            place.append(k)
-            raise
+        if size != view.len:
+            raise ValueError("the value must have just its room in out")
+        writer.write(<char *>view.buf, value, NULL)
     finally:
         PyBuffer_Release(&view)

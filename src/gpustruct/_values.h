@@ -3,8 +3,10 @@
 #define GPUSTRUCT_VALUES_H
 
 #include <Python.h>
+#include <limits.h>
 #include <math.h>
 #include <numpy/arrayobject.h>
+#include <numpy/arrayscalars.h>
 #include <string.h>
 #include <structmember.h>
 
@@ -56,8 +58,42 @@ static inline long long int_value(PyObject *value, int *overflow) {
     return PyLong_AsLongLongAndOverflow(value, overflow);
 }
 
-/* Where a dict keeps its keys. */
-static inline const void *key_table(PyObject *mapping) { return ((PyDictObject *)mapping)->ma_keys; }
+/* numpy's integers that fit into 64 bits with a sign, and its bool: whether `value` is one. */
+static inline int numpy_integer(PyObject *value, long long *n) {
+#define INTEGER(name)                                   \
+    if (Py_TYPE(value) == &Py##name##ArrType_Type) {     \
+        *n = (long long)PyArrayScalar_VAL(value, name); \
+        return 1;                                       \
+    }
+    INTEGER(Int)
+    INTEGER(UInt)
+    INTEGER(Long)
+    INTEGER(LongLong)
+    INTEGER(Short)
+    INTEGER(UShort)
+    INTEGER(Byte)
+    INTEGER(UByte)
+    INTEGER(Bool)
+#undef INTEGER
+    if (Py_TYPE(value) == &PyULongArrType_Type && PyArrayScalar_VAL(value, ULong) <= LLONG_MAX) {
+        *n = (long long)PyArrayScalar_VAL(value, ULong);
+        return 1;
+    }
+    return 0;
+}
+
+/* The bits of numpy's float32 or float16, and how many bytes they are; 0 for anything else. */
+static inline int numpy_float(PyObject *value, void *bits) {
+    if (Py_TYPE(value) == &PyFloatArrType_Type) {
+        memcpy(bits, &PyArrayScalar_VAL(value, Float), 4);
+        return 4;
+    }
+    if (Py_TYPE(value) == &PyHalfArrType_Type) {
+        memcpy(bits, &PyArrayScalar_VAL(value, Half), 2);
+        return 2;
+    }
+    return 0;
+}
 
 /* 16 is T_OBJECT_EX, an object that raises AttributeError while it is unset: what __slots__ makes. */
 static inline Py_ssize_t member_offset(PyObject *found, PyObject *kind) {

@@ -102,7 +102,7 @@ cdef class Records:
             return
         cdef Py_ssize_t k = self.normal(index)
         if self.element.leaf is not None and self.writable:
-            self.element.leaf.write(self.at + k * self.stride, value)
+            self.element.leaf.write(self.at + k * self.stride, value, NULL)
             return
         self.element.assign(self.element.place(self.owner, self.at + k * self.stride, self.writable), value)
 
@@ -197,7 +197,7 @@ cdef class Member:
             raise TypeError(f"{self.where} is a member of another view")
         inside = record
         if self.leaf is not None and inside.writable:
-            self.leaf.write(inside.at + self.offset, value)
+            self.leaf.write(inside.at + self.offset, value, NULL)
         else:
             self.assign(self.place(inside.owner, inside.at + self.offset, inside.writable), value)
 

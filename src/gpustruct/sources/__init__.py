@@ -13,6 +13,7 @@ from ..errors import SourceError
 from .columns import column, shelf_of
 from .naming import RecordList, Renames, batch_of
 from .options import Options, options_of
+from .records import from_list
 
 Names = Renames | str | tuple[str, ...] | None
 
@@ -63,6 +64,10 @@ def batch(
     >>> batch(Particle, [{"position": (0, 1, 2), "life": 3}, {"position": (4, 5, 6), "life": 7}]).life
     array([3., 7.], dtype=float32)
     """
+    if source.__class__ is list and names is None and not renames and defaults is None and extra == "refuse":
+        made = from_list(cls, source)
+        if made is not None:
+            return made
     members: dict[str, Any] | None = getattr(cls, "__members__", None)
     if not isinstance(cls, type) or not issubclass(cls, Batch) or members is None:
         raise SourceError.of("batch-abstract", name=getattr(cls, "__name__", repr(cls)))

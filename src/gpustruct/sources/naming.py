@@ -9,7 +9,7 @@ from ..batches import Parts, Slot
 from ..column_checks import check_dtype, is_struct
 from ..errors import SourceError
 from ..libraries import Shelf, read_column
-from ..libraries.arrays import describe, refused_source, structured
+from ..libraries.arrays import describe, refused_source
 from .options import Options, member_names, way_out_of
 from .records import from_records
 
@@ -27,8 +27,7 @@ class RecordList(NamedTuple):
 def batch_of(slot: Slot, value: Any, where: str, renames: Renames = NO_RENAMES, options: Options = NO_OPTIONS) -> Any:
     """A struct's column as a batch where it came as named columns or as records; any other value as it is."""
     if isinstance(value, RecordList):
-        value = structured(from_records(slot.core, value.source, renames, where, options), where)
-        return from_shelf(slot.core, value, {})
+        return from_records(slot.core, value.source, renames, where, options)
     if isinstance(value, Shelf):
         return from_shelf(slot.core, value._replace(where=where), renames, options)
     return value

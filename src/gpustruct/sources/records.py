@@ -14,7 +14,6 @@ from .. import layout as layouts
 from ..batches import DTYPES, Batch, Slot, as_batch
 from ..column_checks import Parts, check_numbers, code_of, range_error, spelled, turned
 from ..columns import SCALAR_CODES
-from ..dtypes import dtype_of
 from ..errors import SourceError
 from ..layout import Layout
 from ..libraries import read_column
@@ -48,8 +47,8 @@ class Members(NamedTuple):
 
 def from_records(
     cls: Any, source: Iterable[Any], renames: Mapping[str, Any] | Spec, path: str, options: Options = NO_OPTIONS
-) -> np.ndarray:
-    """The records as an array of ``dtype_of(cls)``; SourceError naming the member and the row of a fault."""
+) -> Any:
+    """A batch of views of the records, packed; SourceError naming the member and the row of a fault."""
     layout: Layout = cls.__layout__
     if layout.is_runtime_sized:
         way_out = "it is one record: give its members by name, the runtime-sized one as a batch or an array"
@@ -57,19 +56,28 @@ def from_records(
     if getattr(source, "ndim", 1) == 0:
         current, way_out = f"{type(source).__name__} without dimensions", "give it a list of records"
         raise SourceError.of("source-kind", current=current, type=cls.__name__, way_out=way_out)
-    values = source if type(source) is list else list(source)
+    values: list[Any] = source if type(source) is list else list(source)
     plain = {name: tuple(key) if isinstance(key, tuple) else key for name, key in dict(renames).items()}
     spec = tuple(sorted(plain.items()))
     _check_renames(cls, spec)
-    out = np.zeros(len(values) * layout.record_stride, np.uint8)
-    place: list[int] = []
-    try:
-        _records.fill(writer_of(cls, spec, path, options), values, out, layout.record_stride, layout.size, place)
-    except Exception:
-        if place and place[0] < len(values):
-            explain(cls, spec, values[place[0]], path, (place[0],), options)
-        raise
-    return out.view(dtype_of(cls))
+    return _records.read_records(writer_of(cls, spec, path, options), cls, values, layout.record_stride)
+
+
+def from_list(cls: Any, values: list[Any]) -> Any:
+    """`batch(cls, values)` for a list of records of a struct; None for another type, and for one without a length."""
+    writer = _whole_writer(cls)
+    return None if writer is None else _records.read_records(writer, cls, values, cls.__layout__.record_stride)
+
+
+@functools.lru_cache(maxsize=256)
+def _whole_writer(cls: Any) -> Any:
+    """The writer of a type's records as `batch` calls it without options; None where records are read another way."""
+    members = getattr(cls, "__members__", None)
+    if not isinstance(cls, type) or not issubclass(cls, Batch) or members is None or "" in members:
+        return None
+    if cls.__layout__.is_runtime_sized:
+        return None
+    return writer_of(cls, path=cls.__name__, options=Options(root=cls.__name__))
 
 
 def _check_renames(cls: Any, spec: Spec) -> None:
@@ -105,8 +113,8 @@ def _new_writer(cls: Any, spec: Spec, path: str, options: Options) -> Any:
         for slot, member in zip(cls.__members__.values(), cls.__layout__.fields, strict=True)
     )
     offsets = tuple(member.offset for member in cls.__layout__.fields)
-    how, refuse = functools.partial(_how, members, ()), functools.partial(_refuse, members, ())
-    return _records.Group(members.keys, writers, offsets, how, refuse, options.extra, members.defaults)
+    how, refuse = functools.partial(_how, members), functools.partial(_refuse, members)
+    return _records.StructWriter(members.keys, writers, offsets, how, refuse, options.extra, members.defaults)
 
 
 def _members(cls: Any, spec: Spec, path: str, options: Options) -> Members:
@@ -135,14 +143,14 @@ def member_writer(slot: Slot, layout: Layout, path: str, spec: Spec = (), option
     if slot.core.__layout__.kind != "struct":
         (leaf,) = layouts.leaves(layout)
         unit = layouts.SCALARS[leaf.scalar].size
-        return _numbers.Leaf(SCALAR_CODES[leaf.scalar], unit, leaf.axes, functools.partial(fitting, slot, path, ()))
+        return _numbers.Leaf(SCALAR_CODES[leaf.scalar], unit, leaf.axes, functools.partial(fitting, slot, path))
     if layout.kind != "array":
         return writer_of(slot.core, spec, path, options)
     assert layout.element is not None
     inner = member_writer(slot, layout.element, path, spec, options)
     count = layout.count or 0
-    refuse = functools.partial(_refuse_length, layout.python_name, count, path, ())
-    return _records.Rows(count, layout.stride, inner, refuse)
+    refuse = functools.partial(_refuse_length, layout.python_name, count, path)
+    return _records.ArrayWriter(count, layout.stride, inner, refuse)
 
 
 def place_of(path: str, index: Index) -> str:
@@ -289,48 +297,3 @@ def _refuse_length(spelling: str, count: int, path: str, index: Index, value: An
     if isinstance(value, list | tuple) and len(value) < count:
         expected += ZERO_FILLED
     raise SourceError.of("record-length", type=spelling, current=current, count=current, where=where, expected=expected)
-
-
-def explain(cls: Any, spec: Spec, value: Any, path: str, index: Index, options: Options = NO_OPTIONS) -> None:
-    """Walk one record again in Python, for the SourceError that says where its fault is."""
-    members = _members(cls, spec, path, options)
-    how = _how(members, index, value)
-    if how == BY_INDEX and len(value) != len(members.keys):
-        _refuse(members, index, value)
-    if how in (BY_KEY, BY_ITEM) and any(_differences(members, list(value))):
-        _refuse(members, index, value)
-
-    def find(k: int, key: Any) -> Any:
-        parts = key if isinstance(key, tuple) else (key,)
-        if any(not hasattr(value, part) if how == BY_NAME else part not in value for part in parts):
-            if members.defaults is None or members.defaults[k] is _records.MISSING:
-                # A member of __slots__ that was never set, or one that the first record of its class had.
-                _refuse(members, index, value)
-            return members.defaults[k]
-        found = tuple(getattr(value, part) if how == BY_NAME else value[part] for part in parts)
-        return found if isinstance(key, tuple) else found[0]
-
-    slots, fields = cls.__members__.values(), cls.__layout__.fields
-    for k, (key, slot, member) in enumerate(zip(members.keys, slots, fields, strict=True)):
-        found, inside = value[k] if how == BY_INDEX else find(k, key), options.inside(member.name)
-        explain_member(slot, member.layout, _inside(spec, member.name), found, f"{path}.{member.name}", index, inside)
-
-
-def explain_member(
-    slot: Slot, layout: Layout, spec: Spec, value: Any, path: str, index: Index, options: Options = NO_OPTIONS
-) -> None:
-    """`explain` for one member's value."""
-    if slot.core.__layout__.kind != "struct":
-        fitting(slot, path, index, value)
-    elif layout.kind != "array":
-        explain(slot.core, spec, value, path, index, options)
-    else:
-        assert layout.element is not None
-        try:
-            items = [] if isinstance(value, str | bytes | dict) else list(value)
-        except TypeError:
-            items = []
-        if len(items) != layout.count and not (type(value) is zero_filled and len(items) <= (layout.count or 0)):
-            _refuse_length(layout.python_name, layout.count or 0, path, index, value)
-        for k, item in enumerate(items):
-            explain_member(slot, layout.element, spec, item, path, (*index, k), options)

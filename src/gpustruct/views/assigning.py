@@ -14,7 +14,7 @@ from ..errors import SourceError
 from ..layout import Layout
 from ..packing import pack
 from ..sources import batch
-from ..sources.records import explain_member, member_writer
+from ..sources.records import member_writer
 
 
 def assign_record(slot: Slot, layout: Layout, where: str, record: Any, value: Any) -> None:
@@ -68,11 +68,7 @@ def _assign(slot: Slot, layout: Layout, where: str, dims: Shape, target: memoryv
         return
     # Packed aside first.
     scratch = np.zeros(target.nbytes, np.uint8)
-    try:
-        _records.fill(member_writer(slot, layout, where), [value], scratch, target.nbytes, target.nbytes, [])
-    except SourceError:
-        explain_member(slot, layout, (), value, where, ())
-        raise
+    _records.write_value(member_writer(slot, layout, where), value, scratch, target.nbytes)
     target[:] = scratch.data
 
 

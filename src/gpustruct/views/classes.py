@@ -75,7 +75,7 @@ def _member(name: str, where: str, slot: Slot, layout: Layout, offset: int, coun
             axes.append(((count or 0) if inner.count is None else inner.count, inner.stride))
             inner = inner.element
         (leaf,) = layouts.leaves(inner)
-        fit = functools.partial(fitting, _counted(slot, length), where, ())
+        fit = functools.partial(fitting, _counted(slot, length), where)
         unit = layouts.SCALARS[leaf.scalar].size
         size = layout.size if not layout.is_runtime_array else layout.stride * (count or 0)
         written = _numbers.Leaf(SCALAR_CODES[leaf.scalar], unit, (*axes, *leaf.axes), fit)
