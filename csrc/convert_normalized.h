@@ -24,8 +24,10 @@ static inline int32_t nearest(double x) {
     CONVERT_LOOP(unorm16_##N, uint16_t, D, (D)x / (D)65535, 0) \
     CONVERT_LOOP(snorm16_##N, int16_t, D, (D)(x < -32767 ? -32767 : x) / (D)32767, 0)
 
+#ifndef ISA_ENCODES /* the instruction set brings its own */
 ENCODE(f32, float)
 ENCODE(f64, double)
+#endif
 DECODE(f32, float)
 DECODE(f64, double)
 
@@ -70,6 +72,7 @@ ALWAYS_INLINE void store_float(char *to, double x, const int bytes) {
         memcpy(to, &single, sizeof single);
 }
 
+#ifndef ISA_ENCODES
 ALWAYS_INLINE ptrdiff_t encode_unorm10(char *to, const char *from, ptrdiff_t n, const int bytes) {
     unsigned bad = 0;
     for (ptrdiff_t i = 0; i < n; i += 4, to += 4) {
@@ -87,6 +90,10 @@ ALWAYS_INLINE ptrdiff_t encode_unorm10(char *to, const char *from, ptrdiff_t n, 
         if (OUTSIDE(load_float(from + i * bytes, bytes), 0)) return i;
     return -1;
 }
+
+static ptrdiff_t f32_unorm10(void *to, const void *from, ptrdiff_t n) { return encode_unorm10(to, from, n, 4); }
+static ptrdiff_t f64_unorm10(void *to, const void *from, ptrdiff_t n) { return encode_unorm10(to, from, n, 8); }
+#endif
 
 /* The quotients of such small integers round to float as they would without double in between. */
 ALWAYS_INLINE ptrdiff_t decode_unorm10(char *to, const char *from, ptrdiff_t n, const int bytes) {
@@ -108,8 +115,6 @@ ALWAYS_INLINE ptrdiff_t decode_bgra(char *to, const char *from, ptrdiff_t n, con
     return -1;
 }
 
-static ptrdiff_t f32_unorm10(void *to, const void *from, ptrdiff_t n) { return encode_unorm10(to, from, n, 4); }
-static ptrdiff_t f64_unorm10(void *to, const void *from, ptrdiff_t n) { return encode_unorm10(to, from, n, 8); }
 static ptrdiff_t unorm10_f32(void *to, const void *from, ptrdiff_t n) { return decode_unorm10(to, from, n, 4); }
 static ptrdiff_t unorm10_f64(void *to, const void *from, ptrdiff_t n) { return decode_unorm10(to, from, n, 8); }
 static ptrdiff_t bgra_f32(void *to, const void *from, ptrdiff_t n) { return decode_bgra(to, from, n, 4); }

@@ -133,6 +133,8 @@ static ptrdiff_t f16_f64(void *to, const void *from, ptrdiff_t n) {
 }
 
 #define ISA_CONVERTS_FLOATS
+#define ISA_ENCODES
+#include "avx2_normalized.h"
 #include "convert.h"
 #include "x86_slots.h"
 #include "x86_transpose.h"
