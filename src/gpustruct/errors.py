@@ -321,6 +321,7 @@ class WgslError(GpuStructError):
         "runtime-space": "a runtime-sized array may only be in storage (current: {type} in {space}) - at {where}; give it a count, or use var<storage>",
         "override-space": "an array sized by an override may only be a variable in workgroup (current: {type} in {space}) - at {where}; use a const",
         "atomic-space": "an atomic must be in workgroup, or in storage with read_write (current: {type} in {space}, {access}) - at {where}; use var<storage, read_write>",
+        "stubs-type": "stubs takes the Module that parse makes (current: {type}) - at stubs(...); write wgsl.stubs(wgsl.parse(text))",
         "check-type": "check compares a gpustruct class, a numpy dtype or a ctypes Structure (current: {current}) - at check(...); pass one of them",
         "check-name": "check must know which struct of the text is meant (current: {name!r}; the text has {known}) - at check(...); {way_out}",
         "check-differs": "{name} must be the same on both sides (current: {count} rows differ) - at check({name}, ...); change one side\n{table}",

@@ -21,6 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("demo", "a particle simulation, and what packing costs on this machine"),
     "inspect": ("inspecting", "show the layouts, bindings, waste and better orders in a shader or a Python schema"),
     "check": ("checking", "find layout faults in shaders, for CI and pre-commit"),
+    "stubs": ("stubbing", "write the structs of a shader as Python classes, for editors and type checkers"),
     "verify": ("verifying", "ask the GPU here whether it sees every struct as gpustruct does"),
     "bench": ("bench", "measure packing against a plain memory copy"),
     "completion": ("completing", "print the script that completes this command in bash, zsh or fish"),

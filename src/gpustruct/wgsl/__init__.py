@@ -1,6 +1,7 @@
-"""WGSL text in, WGSL text out: parse, declare, check. lark is loaded by the first parse."""
+"""WGSL text in, WGSL text out: parse, declare, check, stubs. lark is loaded by the first parse."""
 
 from ..errors import BackendWarning
+from .class_text import stubs
 from .comparing import check
 from .module import Diagnostic, EntryPoint, Module, Override, Skipped, StageValue, Variable
 from .parsing import parse
@@ -18,6 +19,7 @@ __all__ = [
     "check",
     "declare",
     "parse",
+    "stubs",
 ]
 
 
