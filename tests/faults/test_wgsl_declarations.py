@@ -70,13 +70,19 @@ def test_W1_two_minus_signs_are_two_tokens(expression: str, value: int) -> None:
     assert taken(f"const one = 1;\nconst x = {expression};", "naga-minus").constants["x"] == value
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["f16", "clip_distances", "dual_source_blending", "primitive_index", "subgroups", "subgroup_size_control"],
-)
-def test_W2_W24_enable_knows_the_extensions_and_warns_where_naga_does_not(name: str) -> None:
-    warned = ("naga-enable",) if name.startswith("subgroup") else ()
-    assert taken(f"enable {name};\nvar<private> a: f32;", *warned).enabled == (name,)
+@pytest.mark.parametrize("name", ["f16", "clip_distances", "dual_source_blending", "primitive_index"])
+def test_W2_enable_knows_the_extensions(name: str) -> None:
+    assert taken(f"enable {name};\nvar<private> a: f32;").enabled == (name,)
+
+
+@pytest.mark.parametrize("names", ["subgroups", "subgroup_size_control", "f16, subgroups", "subgroups,"])
+def test_W24_enable_warns_where_naga_does_not_know_the_extension(names: str) -> None:
+    text = f"enable {names};\nvar<private> a: f32;"
+    _, warned = judged(text)
+    taken(text, "naga-enable")
+    assert "leave" in warned["naga-enable"]
+    assert "line 1" in warned["naga-enable"]
+    taken(text, target="tint")
 
 
 def test_W2_subgroup_size_needs_its_extension() -> None:
@@ -173,6 +179,11 @@ def test_W8_a_pointer_is_no_variable(space: str) -> None:
     refused(f"{before}var{space} p: ptr<function, f32>;", "pointer-variable")
 
 
+def refused_pointer(type_: str, rule: str) -> None:
+    refused(f"alias P = {type_};", rule)
+    refused(f"fn f(p: {type_}) {{}}", rule)
+
+
 @pytest.mark.parametrize(
     ("type_", "rule"),
     [
@@ -180,52 +191,100 @@ def test_W8_a_pointer_is_no_variable(space: str) -> None:
         ("ptr<handle, sampler>", "enumerant"),
         ("ptr<function>", "template-arguments"),
         ("ptr<1, f32>", "enumerant"),
+        ("ptr<Private, f32>", "enumerant"),
+    ],
+)
+def test_W9_pointers_name_an_address_space(type_: str, rule: str) -> None:
+    refused_pointer(type_, rule)
+
+
+@pytest.mark.parametrize(
+    ("type_", "rule"),
+    [
         ("ptr<function, Missing>", "unresolved"),
+        ("ptr<private, array<Missing, 2>>", "unresolved"),
         ("ptr<function, 3>", "template-arguments"),
         ("ptr<function, ptr<function, f32>>", "pointer-type"),
         ("ptr<function, sampler>", "pointer-type"),
         ("ptr<uniform, bool>", "host-shareable"),
         ("ptr<function, array<u32>>", "runtime-space"),
+    ],
+)
+def test_W10_pointers_point_to_a_type_that_is_declared_and_fits_the_space(type_: str, rule: str) -> None:
+    refused_pointer(type_, rule)
+
+
+@pytest.mark.parametrize(
+    ("type_", "rule"),
+    [
         ("ptr<function, f32, read>", "access"),
+        ("ptr<private, f32, read_write>", "access"),
         ("ptr<uniform, f32, read>", "access"),
         ("ptr<storage, f32, write>", "enumerant"),
         ("ptr<storage, f32, nothing>", "enumerant"),
     ],
 )
-def test_W9_W10_W11_pointers_are_judged(type_: str, rule: str) -> None:
-    refused(f"alias P = {type_};", rule)
-    refused(f"fn f(p: {type_}) {{}}", rule)
+def test_W11_only_pointers_into_storage_take_an_access_mode(type_: str, rule: str) -> None:
+    refused_pointer(type_, rule)
+
+
+def refused_attributes(attributes: str, rule: str) -> None:
+    refused(f"struct V {{ {attributes} a: vec4f }}", rule)
+    refused(f"@fragment fn f({attributes} a: vec4f) {{}}", rule)
+
+
+@pytest.mark.parametrize("argument", ["nowhere", "auto", "LOCATION", "vec4g", "n.x"])
+def test_W12_a_location_names_what_is_declared(argument: str) -> None:
+    refused_attributes(f"@location({argument})", "unresolved")
+
+
+@pytest.mark.parametrize(
+    ("attribute", "rule"),
+    [
+        ("@location(-1)", "attribute-number"),
+        ("@location(0 - 1)", "attribute-number"),
+        ("@location(i32(-7))", "attribute-number"),
+        ("@location(4294967295)", "constant-fault"),
+        ("@location(1.5)", "integer-wanted"),
+        ("@location(true)", "integer-wanted"),
+        ("@location", "attribute-arguments"),
+    ],
+)
+def test_W13_a_location_is_a_number_from_0(attribute: str, rule: str) -> None:
+    refused_attributes(attribute, rule)
+
+
+@pytest.mark.parametrize("name", ["nothing", "Position", "1", "vertex_id", "global_id", "position.x"])
+def test_W14_a_builtin_value_must_be_known(name: str) -> None:
+    refused_attributes(f"@builtin({name})", "builtin-unknown")
+
+
+@pytest.mark.parametrize("how", ["smooth", "flat, center", "linear, first", "1", "perspective, either", "flat, linear", "Flat"])  # fmt: skip
+def test_W15_interpolation_has_known_types_and_samplings(how: str) -> None:
+    refused_attributes(f"@location(0) @interpolate({how})", "attribute-word")
 
 
 @pytest.mark.parametrize(
     ("attributes", "rule"),
     [
-        ("@location(nowhere)", "unresolved"),
-        ("@location(auto)", "unresolved"),
-        ("@location(-1)", "attribute-number"),
-        ("@location(1.5)", "integer-wanted"),
-        ("@location(true)", "integer-wanted"),
-        ("@location", "attribute-arguments"),
-        ("@builtin(nothing)", "builtin-unknown"),
-        ("@builtin(Position)", "builtin-unknown"),
-        ("@builtin(1)", "builtin-unknown"),
-        ("@location(0) @builtin(position)", "attribute-both"),
-        ("@location(0) @interpolate(smooth)", "attribute-word"),
-        ("@location(0) @interpolate(flat, center)", "attribute-word"),
-        ("@location(0) @interpolate(linear, first)", "attribute-word"),
-        ("@location(0) @interpolate(1)", "attribute-word"),
         ("@interpolate(flat)", "attribute-needs"),
+        ("@builtin(position) @interpolate(flat)", "attribute-needs"),
         ("@invariant", "attribute-needs"),
         ("@location(0) @invariant", "attribute-needs"),
-        ("@builtin(position) @interpolate(flat)", "attribute-needs"),
-        ("@builtin(primitive_index)", "extension-missing"),
-        ("@builtin(clip_distances)", "extension-missing"),
-        ("@location(0) @blend_src(0)", "extension-missing"),
+        ("@location(0) @builtin(position)", "attribute-both"),
     ],
 )
-def test_W12_to_W17_attributes_of_members_are_judged(attributes: str, rule: str) -> None:
-    refused(f"struct V {{ {attributes} a: vec4f }}", rule)
-    refused(f"@fragment fn f({attributes} a: vec4f) {{}}", rule)
+def test_W16_interpolate_and_invariant_need_what_they_speak_of(attributes: str, rule: str) -> None:
+    refused_attributes(attributes, rule)
+
+
+@pytest.mark.parametrize(
+    "attributes", ["@builtin(primitive_index)", "@builtin(clip_distances)", "@location(0) @blend_src(0)", "@builtin(subgroup_size)"]
+)  # fmt: skip
+def test_W17_what_an_extension_brings_is_refused_without_it(attributes: str) -> None:
+    warned = ("naga-subgroups",) if "subgroup" in attributes else ()
+    refused(f"struct V {{ {attributes} a: vec4f }}", "extension-missing", *warned)
+    refused(f"@fragment fn f({attributes} a: vec4f) {{}}", "extension-missing", *warned)
 
 
 def test_W17_with_the_extension_they_are_taken() -> None:
@@ -462,3 +521,57 @@ def test_targets() -> None:
     taken("@fragment @early_depth_test(force) fn f() {}", target="naga")
     refused("@fragment @early_depth_test(force) fn f() {}", "attribute-unknown")
     refused("const a = 1;", "target", target="wgpu")
+
+
+@pytest.mark.parametrize(
+    "text", ["const a = 1h;", "alias A = f16;", "struct S { a: f16 } const n = 1;", "override a: f16;", "alias P = ptr<function, vec2h>;"]
+)  # fmt: skip
+def test_f16_needs_its_extension_even_where_nothing_uses_it(text: str) -> None:
+    refused(text, "f16-disabled")
+    taken(f"enable f16; {text}")
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("pow(-1.0, 2.0)", "naga"), ("pow(0f, 0f)", "naga"), ("pow(vec2(1.0, 0.0), vec2(0.0, -1.0))", "naga"),
+        ("0x1.000001p0f", "both"), ("0x1p-200f", "both"), ("length(vec2f(1e30, 0))", "both"), ("normalize(vec2f(1e-30, 0))", "naga"),
+        ("determinant(mat2x2f(1e20, 1e20, 1e20, 1e20))", "both"), ("1e30f % 1e-30f", "naga"), ("bitcast<i32>(4294967295)", "both"),
+    ],
+)  # fmt: skip
+def test_values_that_no_compiler_or_only_naga_takes_are_refused(text: str, rule: str) -> None:
+    refused(f"const a = {text};", "constant-fault")
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("1 >> 64u", 0), ("-1 >> 100u", -1), ("0 << 64u", 0), ("-(-9223372036854775807 - 1)", -(2**63)), ("abs(-2147483647i - 1i)", -(2**31)),
+        ("bitcast<vec2u>(vec2(2147483648, -1))", (2**31, 2**32 - 1)), ("bitcast<u32>(0f)", 0), ("u32(0x1.fffffep+30f)", 2**31 - 128),
+    ],
+)  # fmt: skip
+def test_values_that_the_specification_gives(expression: str, value: Any) -> None:
+    module, _ = judged(f"const a = {expression};")
+    assert isinstance(module, wgsl.Module), module
+    assert module.constants["a"] == value
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("const a = 3.4028235e38f;", "tint-overflow"), ("enable f16; const a = 65519h;", "tint-overflow"), ("const a: f32 = 3.4028235e38;", "tint-overflow"),
+        ("const_assert (1 + 1) == 2;", "naga-assert"), ("const_assert (vec2(1, 2)).x == 1;", "naga-assert"), ("enable f16; const a = 0x1p1h;", "naga-literal"),
+        ("const a = 0x1.00000000000001p0;", "naga-literal"), ("const a = true & false;", "naga-constant"), ("const a = transpose(mat2x2f());", "naga-constant"),
+        ("struct V { @location(0) @interpolate(flat,) a: u32 }", "naga-comma"), ("struct V { @location(0) @interpolate(linear) a: u32 }", "tint-interpolate"),
+        ("fn f(p: ptr<storage, f32>) {}", "naga-requires"), ("@compute @workgroup_size(1) fn f(@builtin(workgroup_index) i: u32) {}", "naga-requires"),
+    ],
+)  # fmt: skip
+def test_warnings_of_what_one_compiler_refuses(text: str, rule: str) -> None:
+    taken(text, rule)
+
+
+def test_no_warning_where_both_compilers_take_it() -> None:
+    taken("const_assert (1 + 1 == 2);")
+    taken("const_assert(true);")
+    taken("const a = 3.4028234e38f; const b = 0x1p-149f; const c = true && false;")
+    taken("fn f(p: ptr<function, f32>, q: ptr<private, f32>) {}")
