@@ -228,13 +228,13 @@ def test_completion_is_legal_in_its_shell(shell: str, tmp_path: Path) -> None:
     assert subprocess.run([shell, "-n", file], capture_output=True, text=True).stderr == ""
 
 
-def bash_offers(*words: str) -> set[str]:
+def bash_offers(*words: str, folder: Path = SHADER.parent) -> set[str]:
     if shutil.which("bash") is None:
         pytest.skip("bash is not installed")
     line = " ".join(f"'{word}'" for word in words)
-    ask = f"COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _gpustruct; printf '%s\\n' \"${{COMPREPLY[@]}}\""
-    text = script(build_parser(), "bash") + ask
-    return set(subprocess.run(["bash", "-c", text], capture_output=True, text=True, cwd=SHADER.parent).stdout.split())
+    ask = f"COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _shtab_gpustruct; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+    text = f"{script(build_parser(), 'bash')}\n{ask}"
+    return set(subprocess.run(["bash", "-c", text], capture_output=True, text=True, cwd=folder).stdout.split())
 
 
 def test_bash_completes_commands_options_values_and_files() -> None:
@@ -244,14 +244,18 @@ def test_bash_completes_commands_options_values_and_files() -> None:
     assert bash_offers("gpustruct", "check", "--format", "") == {"text", "github", "json"}
     assert bash_offers("gpustruct", "completion", "") >= set(SHELLS)
     assert "scene.wgsl" in bash_offers("gpustruct", "inspect", "sc")
+    for words in (["check"], ["stubs", "--output"], ["bench", "--json"]):
+        assert bash_offers("gpustruct", *words, "READ", folder=ROOT) == {"README.md"}
+    assert bash_offers("gpustruct", "inspect", "--svg", "", folder=ROOT) >= {"docs", "src", "tests"}
+    assert bash_offers("gpustruct", "inspect", "--svg", "READ", folder=ROOT) == set()
 
 
 def test_flags_take_no_value() -> None:
     lines = script(build_parser(), "fish").splitlines()
     (json,) = [line for line in lines if " -l json " in line and "inspect" in line]
     (struct,) = [line for line in lines if " -l struct " in line and "inspect" in line]
-    assert " -r " not in json
-    assert " -r " in struct
+    assert " -x " not in json
+    assert " -x " in struct
 
 
 def test_fish_completes_commands_and_options(tmp_path: Path) -> None:

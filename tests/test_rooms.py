@@ -41,7 +41,12 @@ ROOMS: list[set[str]] = [
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
 # Outside libraries that only some rooms see. The first room is loaded when it is used, the others
 # import the library where they use it.
-OUTSIDE = {"wgpu": ["gpu", "cli", "workloads"], "lark": ["wgsl"], "rich": ["", "report", "cli", "gpu"]}
+OUTSIDE = {
+    "wgpu": ["gpu", "cli", "workloads"],
+    "lark": ["wgsl"],
+    "rich": ["", "report", "cli", "gpu"],
+    "shtab": ["", "cli"],
+}
 
 
 def room_of(file: Path) -> str:
