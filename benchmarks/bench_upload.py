@@ -211,7 +211,7 @@ class Bench:
         buffer = self.device.create_buffer(size=48 * n, usage=wgpu.BufferUsage.COPY_DST)
         sides: dict[str, Side] = {}
         for threads in self.threads:
-            for name, mode in (("plain", _kernel.PLAIN), ("streaming", _kernel.STREAM)):
+            for name, mode in (("plain", _kernel.MODE_PLAIN), ("streaming", _kernel.MODE_STREAM)):
                 uploader = Uploader(self.device, threads=threads)
 
                 def run(uploader: Uploader = uploader, mode: int = mode) -> None:
@@ -220,7 +220,7 @@ class Bench:
                     self.wait()
 
                 sides[f"{name}, {threads} threads"] = run
-        packer.STORES = _kernel.STREAM
+        packer.STORES = _kernel.MODE_STREAM
         self.show(f"stores into mapped memory: {n:,} Particle", alternate(sides, 5), nbytes=48 * n)
         buffer.destroy()
 

@@ -95,7 +95,7 @@ def test_random_batches_come_back(data: st.DataObject) -> None:
             for part in drained_of(cls, out).parts:
                 for start, stop in halves(part.run.records):
                     place = part.base + start * part.stride
-                    assert part.run.gather(packed, place, part.stride, start, stop, kernel.STREAM) == (-1, 0)
+                    assert part.run.gather(packed, place, part.stride, start, stop, kernel.MODE_STREAM) == (-1, 0)
             assert reference.difference(cls, pack(out).tobytes(), packed.tobytes()) is None, name
         finally:
             kernel.use_isa(before)
@@ -169,7 +169,7 @@ SLOTS = [struct_of_slots(count, count * 3) for count in range(1, 9)]
 
 @pytest.mark.parametrize("cls", [Particle, Odd, Mixed, *SLOTS])
 @pytest.mark.parametrize("n", SIZES)
-@pytest.mark.parametrize("mode", [kernel.PLAIN, kernel.STREAM])
+@pytest.mark.parametrize("mode", [kernel.MODE_PLAIN, kernel.MODE_STREAM])
 def test_columns_keep_their_borders(isa: str, cls: Any, n: int, mode: int) -> None:
     """Columns side by side in one guarded block, at odd places: nothing between them may change."""
     packed = pack(strategies.random_batch(cls, (n,), np.random.default_rng(n)))

@@ -50,7 +50,7 @@ def run(members: Sequence[tuple[str, int, tuple[int, ...], np.ndarray]], size: i
     plan = kernel.Plan(*lower(tuple(leaves), tuple(sources), size, forward), size)
     strides = np.array([[column.strides[0]] for column in columns], np.int64)
     made = kernel.Run(plan, columns, tuple(columns), strides, np.array([count], np.int64), not forward)
-    return (made.scatter if forward else made.gather)(data, 0, size, 0, count, kernel.PLAIN)
+    return (made.scatter if forward else made.gather)(data, 0, size, 0, count, kernel.MODE_PLAIN)
 
 
 def packed(scalar: str, column: np.ndarray, size: int | None = None) -> np.ndarray:

@@ -7,7 +7,7 @@ What is unusual (columns in parts, runtime-sized arrays, many dimensions) is bou
 
 import numpy as np
 
-from ._kernel import TYPE_CODES
+from . import _kernel
 
 cimport numpy as cnp
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
@@ -54,8 +54,9 @@ cdef int TYPE_CODE[64]
 cdef int number
 for number in range(64):
     TYPE_CODE[number] = -1
+cdef str letter
 for letter in "efdbhilqBHILQ?":
-    TYPE_CODE[np.dtype(letter).num] = TYPE_CODES[np.dtype(letter).str[1:]]
+    TYPE_CODE[np.dtype(letter).num] = _kernel.TYPE_CODES[np.dtype(letter).str[1:]]
 
 
 cdef bint gather_leaves(BatchBase batch, Leaves *found, int ndim) except -1:

@@ -41,9 +41,6 @@ MODE_PLAIN: int
 MODE_STREAM: int
 MODE_CHECK: int
 
-PLAIN: int
-STREAM: int
-CHECK: int
 OVERLAP: int
 TYPE_CODES: dict[str, int]
 VERTEX_CODES: dict[str, int]

@@ -13,7 +13,6 @@ from libc.stdint cimport int64_t, uintptr_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
-PLAIN, STREAM, CHECK = MODE_PLAIN, MODE_STREAM, MODE_CHECK
 OVERLAP = -2
 
 cdef extern from *:

@@ -176,10 +176,10 @@ def pack_into(
         return
     for part in bound.parts:
         records, base = part.run.records, offset + part.base
-        mode = _kernel.PLAIN
+        mode = _kernel.MODE_PLAIN
         nbytes = records * part.stride
         if part.streamable and (stream if stream is not None else nbytes >= STREAM_BYTES):
-            mode = _kernel.STREAM
+            mode = _kernel.MODE_STREAM
         if (count is None and nbytes < threads.SPLIT_BYTES) or (count.__class__ is int and count == 1):
             record, leaf = part.run.scatter(data, base, part.stride, 0, records, mode)
         else:
@@ -205,7 +205,7 @@ def check_values(bound: Bound, batch: Batch, count: int | None = None) -> None:
     """Convert every value without writing one; SourceError for the first that does not fit."""
     for part in bound.parts:
         workers = threads.choose(part.run.records, part.stride, count)
-        record, leaf = part.run.scatter(None, 0, part.stride, 0, part.run.records, _kernel.CHECK, workers)
+        record, leaf = part.run.scatter(None, 0, part.stride, 0, part.run.records, _kernel.MODE_CHECK, workers)
         if record >= 0:
             raise fault(batch, part, record, leaf)
 
@@ -214,7 +214,7 @@ def _pack_aside(part: Part, batch: Batch, data: Any, base: int) -> None:
     """`data` lies over a column: pack elsewhere, then copy, so that no source is read after it was written."""
     records, stride, size = part.run.records, part.stride, part.run.size
     aside = np.empty(records * size, np.uint8)
-    record, leaf = part.run.scatter(aside, 0, size, 0, records, _kernel.PLAIN)
+    record, leaf = part.run.scatter(aside, 0, size, 0, records, _kernel.MODE_PLAIN)
     if record >= 0:
         raise fault(batch, part, record, leaf)
     target = np.ndarray((records, size), np.uint8, memoryview(data).cast("B"), base, (stride, 1))

@@ -150,7 +150,7 @@ def _gather(cls: Any, data: np.ndarray, offset: int, step: int, records: int, ou
         data = data.copy()
     for part, stride in runs:
         base, run = offset + part.base, part.run
-        mode = _kernel.STREAM if run.records * stride >= STREAM_BYTES else _kernel.PLAIN
+        mode = _kernel.MODE_STREAM if run.records * stride >= STREAM_BYTES else _kernel.MODE_PLAIN
         workers = threads.choose(run.records, stride, None)
         # Where the data end with the last value, that record is read from a longer copy.
         last = run.records - (base + stride * (run.records - 1) + run.size > data.nbytes)

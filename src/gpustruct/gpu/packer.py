@@ -15,7 +15,7 @@ from . import streaming
 from .chunking import ChunkPlan, Span
 
 # How records are stored into mapped memory: past the caches.
-STORES = _kernel.STREAM
+STORES = _kernel.MODE_STREAM
 # Values are checked in blocks of so many bytes: large enough for all threads, small enough to show progress.
 CHECK_BYTES = 8 << 20
 
@@ -45,7 +45,7 @@ class Packing:
             part, stride = piece.part, piece.part.stride
             if not part.streamable and stride > part.run.size:
                 _kernel.zero(memory, piece.at, 0, (piece.stop - piece.start) * stride, 1)
-            mode = self._mode if part.streamable else _kernel.PLAIN
+            mode = self._mode if part.streamable else _kernel.MODE_PLAIN
             record, leaf = part.run.scatter(memory, piece.at, stride, piece.start, piece.stop, mode, self._workers)
             if record >= 0:
                 self._refused = (part, record, leaf)
@@ -65,7 +65,7 @@ class Packing:
 
 def pack_now(batch: Batch, plan: ChunkPlan, memory: Any) -> None:
     """Pack a plan in this thread; raise the first value that does not fit."""
-    packing = Packing(batch, plan, 1, _kernel.PLAIN)
+    packing = Packing(batch, plan, 1, _kernel.MODE_PLAIN)
     packing.begin(memory)
     packing.finish()
 
@@ -82,7 +82,7 @@ def check_spans(
             if doubtful:
                 count = 1 if (stop - start) * span.part.stride < threads.SPLIT_BYTES else workers
                 run, stride = span.part.run, span.part.stride
-                record, leaf = run.scatter(None, 0, stride, start, stop, _kernel.CHECK, count)
+                record, leaf = run.scatter(None, 0, stride, start, stop, _kernel.MODE_CHECK, count)
                 if record >= 0:
                     raise fault(batch, span.part, record, leaf)
                 files.release(span.part, start, stop)

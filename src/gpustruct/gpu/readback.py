@@ -104,7 +104,7 @@ class ReadbackChunk:
 
 def _gather(piece: Piece, memory: Any, out: Batch, workers: int) -> None:
     run, stride = piece.part.run, piece.part.stride
-    mode = _kernel.STREAM if (piece.stop - piece.start) * stride >= STREAM_BYTES else _kernel.PLAIN
+    mode = _kernel.MODE_STREAM if (piece.stop - piece.start) * stride >= STREAM_BYTES else _kernel.MODE_PLAIN
 
     record, leaf = run.gather(memory, piece.at, stride, piece.start, piece.stop, mode, workers)
     if record >= 0:
