@@ -453,6 +453,13 @@ def test_naga_note_and_its_remedy() -> None:
     assert layout_of(make_struct("Outer", {"n": u32, "inner": array[Inner, 2]})).naga_notes() != []
 
 
+def test_captions_of_html_tables_do_not_wrap() -> None:
+    layout = layout_of(MaterialBad)
+    for shown in (layout, suggest(MaterialBad), layout.diff(suggest(MaterialBad).apply())):
+        (caption,) = re.findall(r"<caption[^>]*>", shown._repr_html_())
+        assert "white-space:nowrap" in caption
+
+
 def test_diff() -> None:
     changed = layout_of(MaterialBad).diff(suggest(MaterialBad).apply())
     assert changed

@@ -380,3 +380,36 @@ def test_the_documentation_says_what_is_so() -> None:
     result = doctest.testfile(os.fspath(page), module_relative=False, encoding="utf-8")
     assert result.attempted > 20
     assert result.failed == 0
+
+
+def test_a_module_prints_as_the_names_in_it() -> None:
+    text = (
+        """#import a
+    enable f16;
+    override tile: u32 = 8; @id(2) override other: f32;
+    const N = 4; const V = vec2(1.5, 2); const A = array(array(1, 2), array(3, 4)); const LONG = vec4f(0.125, 0.25, 0.5, 0.75);
+    struct Light { color: vec3f } struct Flags { on: bool } alias Lights = array<Light, N>;
+    @group(0) @binding(1) var<uniform> lights: Lights; @group(2) @binding(0) var albedo: texture_2d<f32>;
+    fn shade() {} @compute @workgroup_size(1) fn main() {}
+    """
+        + "".join(f"var<private> v{k}: u32;" for k in range(10))
+        + f"var<private> {'w' * 5000}: u32;"
+    )
+    assert repr(wgsl.parse(text, skip=True)).splitlines() == [
+        "Module",
+        "  structs       Light",
+        "  aliases       Lights",
+        "  constants     N = 4, V = (1.5, 2.0), A, LONG",
+        "  overrides     tile = 8, other",
+        "  bindings      lights (0, 1), albedo (2, 0)",
+        "  variables     v0, v1, v2, v3, v4, v5, v6, v7 and 3 more",
+        "  entry_points  main (compute)",
+        "  functions     shade",
+        "  enabled       f16",
+        "  unavailable   Flags",
+        "  skipped       line 1",
+    ]
+    assert repr(wgsl.Module()) == "Module"
+    deep = "const c0 = array(1, 2);" + "".join(f"const c{k + 1} = array(c{k}, c{k});" for k in range(12))
+    assert len(repr(wgsl.parse(deep))) < 200
+    assert len(repr(wgsl.parse(f"var<private> {'w' * 5000}: u32;"))) < 100

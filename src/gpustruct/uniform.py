@@ -6,7 +6,7 @@ import math
 import re
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -21,14 +21,17 @@ from .wgsl.backends import matrix_warnings
 
 _VEC4 = {"f32": vec4f, "i32": vec4i, "u32": vec4u}
 ARRAYS = ("pad", "vec4")
+# As many lines of WGSL are printed, if its first struct is not shorter.
+MOST_LINES = 12
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class UniformSafe:
     """What `uniform_safe` made: the legal class, the WGSL text, and the way from the original's batches.
 
     Calling it with a batch of the original type gives the batch of `type` that holds the same values: columns
-    by reference, copied only where an array does not fill its last vec4. It unpacks into `type` and `wgsl`.
+    by reference, copied only where an array does not fill its last vec4. It unpacks into `type` and `wgsl`, and
+    prints both sizes and the beginning of the text.
 
     >>> from gpustruct import Struct, array, f32, pack, uniform_safe
     >>> class Weights(Struct):
@@ -37,14 +40,29 @@ class UniformSafe:
     >>> weights = Weights(values=[1, 2, 3, 4, 5, 6])
     >>> len(pack(weights)), len(pack(safe(weights)))
     (24, 32)
+    >>> safe
+    UniformSafe of Weights: 24 -> 32 bytes
+      struct Weights {
+        values: array<vec4f, 2>,
+      }
+      ... 4 more lines in .wgsl
     """
 
     type: Any
     wgsl: str
-    original: Any = field(repr=False)
+    original: Any
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.type, self.wgsl))
+
+    def __repr__(self) -> str:
+        before, after = (layout_of(cls).size for cls in (self.original, self.type))
+        lines = self.wgsl.splitlines()
+        first = lines[: lines.index("}") + 1] if "}" in lines[:MOST_LINES] else lines[:MOST_LINES]
+        rest = len(lines) - len(first)
+        more = [f"... {rest} more line{'s' * (rest > 1)} in .wgsl"] if rest else []
+        title = f"UniformSafe of {self.type.__name__}: {before} -> {after} bytes"
+        return "\n".join([title, *(f"  {line}" for line in [*first, *more])])
 
     def __call__(self, batch: Any) -> Any:
         batch = as_batch(batch)

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from .parts import Diagnostic, EntryPoint, Override, Skipped, StageValue, Variable
+from .source import short
 
 __all__ = ["Diagnostic", "EntryPoint", "Module", "Override", "Skipped", "StageValue", "Variable"]
 
 
-@dataclass(frozen=True, slots=True)
+# As many names are shown in a line, and as many characters of a constant's value and of a name.
+MOST_NAMES = 8
+MOST_VALUE = 20
+MOST_CHARACTERS = 40
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Module:
     """Everything that a shader declares, by name, in the order of the text.
 
@@ -18,11 +26,17 @@ class Module:
     tuple, a struct a dictionary), `bindings` what has @group and @binding, `variables` every other ``var``.
     `unavailable` says why a declared struct, alias or constant is not among them, such as a struct with a
     bool in it. `skipped` is empty unless ``skip=True``. `lines` has the line of every declaration, counted from 1.
+    It prints as the names that are in it.
 
     >>> from gpustruct import wgsl
     >>> module = wgsl.parse("const N = 4; struct Light { color: vec3f } alias Lights = array<Light, N>;")
     >>> module.structs["Light"].color.size, module.aliases["Lights"], module.constants["N"]
     (12, array[Light, 4], 4)
+    >>> module
+    Module
+      structs    Light
+      aliases    Lights
+      constants  N = 4
     """
 
     structs: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -39,3 +53,43 @@ class Module:
     skipped: tuple[Skipped, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     lines: dict[str, int] = field(default_factory=dict[str, int])
+
+    def __repr__(self) -> str:
+        shown = {
+            "structs": self.structs,
+            "aliases": self.aliases,
+            "constants": map(_constant, self.constants, self.constants.values()),
+            "overrides": map(_override, self.overrides.values()),
+            "bindings": [f"{name} ({v.group}, {v.binding})" for name, v in self.bindings.items()],
+            "variables": self.variables,
+            "entry_points": [f"{name} ({entry.stage})" for name, entry in self.entry_points.items()],
+            "functions": [name for name in self.functions if name not in self.entry_points],
+            "enabled": self.enabled,
+            "required": self.required,
+            "unavailable": self.unavailable,
+            "skipped": [f"line {part.line}" for part in self.skipped],
+        }
+        lines = {label: _listed(names) for label, names in shown.items()}
+        width = max((len(label) for label, text in lines.items() if text), default=0)
+        return "\n".join(["Module", *(f"  {label:{width}}  {text}" for label, text in lines.items() if text)])
+
+
+def _listed(names: Iterable[str]) -> str:
+    found = list(dict.fromkeys(names))
+    more = f" and {len(found) - MOST_NAMES} more" if len(found) > MOST_NAMES else ""
+    return ", ".join(short(name, MOST_CHARACTERS) for name in found[:MOST_NAMES]) + more
+
+
+def _constant(name: str, value: Any) -> str:
+    # Nested values may share parts a million times over: their text is not made.
+    is_flat = not isinstance(value, dict) and not any(isinstance(part, tuple | dict) for part in _parts(value))
+    shown = repr(value) if is_flat else ""
+    return f"{name} = {shown}" if 0 < len(shown) <= MOST_VALUE else name
+
+
+def _parts(value: Any) -> tuple[Any, ...]:
+    return cast("tuple[Any, ...]", value) if isinstance(value, tuple) else ()
+
+
+def _override(override: Override) -> str:
+    return override.name if override.value is None else f"{override.name} = {override.value!r}"
