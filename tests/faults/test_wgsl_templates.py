@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import warnings
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -247,40 +245,6 @@ def test_no_declaration_is_lost_unlisted(parts: list[tuple[int, str]], defines: 
                 text,
                 module.skipped,
             )
-
-
-def pygfx_shaders() -> list[Path]:
-    spec = importlib.util.find_spec("pygfx")
-    return (
-        [path for place in (spec.submodule_search_locations or ()) for path in sorted(Path(place).rglob("*.wgsl"))]
-        if spec
-        else []
-    )
-
-
-@pytest.mark.parametrize("path", pygfx_shaders(), ids=lambda path: path.name)
-def test_nothing_in_the_templates_of_pygfx_is_lost_unlisted(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    module = skipped(text)
-    named = {*module.structs, *module.constants, *module.overrides, *module.aliases, *module.functions}
-    named |= {*module.bindings, *module.variables, *module.unavailable}
-    words = " ".join(part.text for part in module.skipped)
-    reported = {part.line for part in module.skipped}
-    plain = re.sub(r"/\*.*?\*/|//[^\n]*", lambda found: re.sub(r"[^\n]", " ", found[0]), text, flags=re.DOTALL)
-    declared = 0
-    for number, line in enumerate(plain.splitlines(), 1):
-        found = re.match(r"(?:@[^\n]*?\s)?(?:struct|const|override|alias|fn|var<[^>]*>)\s*(\w+)", line)
-        if found:
-            declared += 1
-            assert found[1] in named or number in reported or re.search(rf"\b{found[1]}\b", words), (number, line)
-    assert declared or "{$" in text or "$$" in text or not plain.strip() or path.name
-
-
-def test_the_structs_of_pygfx_that_a_placeholder_stood_before() -> None:
-    texts = {path.name: path.read_text(encoding="utf-8") for path in pygfx_shaders()}
-    if not texts:
-        pytest.skip("pygfx is not installed")
-    assert "StubColorWrapper" in {*skipped(texts["std.wgsl"]).structs, *skipped(texts["std.wgsl"]).unavailable}
 
 
 # Syntax errors.
