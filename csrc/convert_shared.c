@@ -42,6 +42,17 @@ ANY(i16_f64, int16_t, double)
 ANY(u8_f64, uint8_t, double)
 ANY(u16_f64, uint16_t, double)
 
+/* A normalized format's own integers, as they are; and back. */
+static ptrdiff_t same_8(void *to, const void *from, ptrdiff_t n) {
+    memmove(to, from, (size_t)n);
+    return -1;
+}
+
+static ptrdiff_t same_16(void *to, const void *from, ptrdiff_t n) {
+    memmove(to, from, (size_t)n * 2);
+    return -1;
+}
+
 enum { AT_ONCE = 64 }; /* a multiple of 4, for formats that have four scalars in 4 bytes */
 
 /* Halves through floats, a few at a time; what the numbers are divided by is the portable code's. */
@@ -91,27 +102,31 @@ static ptrdiff_t swap_bgra(void *to, const void *from, ptrdiff_t n) {
 
 scatter_convert scatter_shared_conversion(int from_type, int to_type) {
     static const scatter_convert table[TYPE_COUNT][TYPE_COUNT] = {
-        [TYPE_I8] = {[TYPE_I16] = i8_i16,
+        [TYPE_I8] = {[TYPE_SNORM8] = same_8,
+                     [TYPE_I16] = i8_i16,
                      [TYPE_U8] = i8_u8,
                      [TYPE_U16] = i8_u16,
                      [TYPE_I64] = i8_i64,
                      [TYPE_U64] = i8_u64,
                      [TYPE_F64] = i8_f64},
-        [TYPE_I16] = {[TYPE_I8] = i16_i8,
+        [TYPE_I16] = {[TYPE_SNORM16] = same_16,
+                      [TYPE_I8] = i16_i8,
                       [TYPE_U8] = i16_u8,
                       [TYPE_U16] = i16_u16,
                       [TYPE_I64] = i16_i64,
                       [TYPE_U64] = i16_u64,
                       [TYPE_F64] = i16_f64},
         [TYPE_I64] = {[TYPE_I8] = i64_i8, [TYPE_I16] = i64_i16, [TYPE_U8] = i64_u8, [TYPE_U16] = i64_u16},
-        [TYPE_U8] = {[TYPE_I8] = u8_i8,
+        [TYPE_U8] = {[TYPE_UNORM8] = same_8,
+                     [TYPE_I8] = u8_i8,
                      [TYPE_I16] = u8_i16,
                      [TYPE_U16] = u8_u16,
                      [TYPE_I64] = u8_i64,
                      [TYPE_U64] = u8_u64,
                      [TYPE_F64] = u8_f64,
                      [TYPE_UNORM8X4_BGRA] = swap_bgra},
-        [TYPE_U16] = {[TYPE_I8] = u16_i8,
+        [TYPE_U16] = {[TYPE_UNORM16] = same_16,
+                      [TYPE_I8] = u16_i8,
                       [TYPE_I16] = u16_i16,
                       [TYPE_U8] = u16_u8,
                       [TYPE_I64] = u16_i64,
@@ -125,10 +140,10 @@ scatter_convert scatter_shared_conversion(int from_type, int to_type) {
                       [TYPE_SNORM16] = f16_snorm16,
                       [TYPE_UNORM8X4_BGRA] = f16_bgra,
                       [TYPE_UNORM10_10_10_2] = f16_unorm10},
-        [TYPE_UNORM8] = {[TYPE_F16] = unorm8_f16},
-        [TYPE_SNORM8] = {[TYPE_F16] = snorm8_f16},
-        [TYPE_UNORM16] = {[TYPE_F16] = unorm16_f16},
-        [TYPE_SNORM16] = {[TYPE_F16] = snorm16_f16},
+        [TYPE_UNORM8] = {[TYPE_U8] = same_8, [TYPE_F16] = unorm8_f16},
+        [TYPE_SNORM8] = {[TYPE_I8] = same_8, [TYPE_F16] = snorm8_f16},
+        [TYPE_UNORM16] = {[TYPE_U16] = same_16, [TYPE_F16] = unorm16_f16},
+        [TYPE_SNORM16] = {[TYPE_I16] = same_16, [TYPE_F16] = snorm16_f16},
         [TYPE_UNORM8X4_BGRA] = {[TYPE_F16] = bgra_f16, [TYPE_U8] = swap_bgra},
         [TYPE_UNORM10_10_10_2] = {[TYPE_F16] = unorm10_f16},
     };

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import gpustruct._kernel as kernel
-from gpustruct.columns import Source
+from gpustruct import _numbers, _records, _views
+from gpustruct.columns import SCALAR_CODES, Source
 from gpustruct.layout import Leaf
 from gpustruct.plan import lower
 
@@ -279,3 +280,122 @@ def test_members_side_by_side() -> None:
         assert data.tobytes() == want.tobytes()
         uv[n // 2, 1], color[n - 1, 0] = 1.5, -0.5
         assert run(members, 24, data, True) == (n // 2, 1)
+
+
+class Asked(Exception):
+    """What a Leaf asks Python about."""
+
+
+def leaf(scalar: str, *axes: tuple[int, int], check: Any = None) -> _numbers.Leaf:
+    def ask(index: tuple[int, ...], value: Any) -> np.ndarray:
+        raise Asked(index, value)
+
+    return _numbers.Leaf(SCALAR_CODES[scalar], BYTES[scalar], axes, check or ask)
+
+
+def written(writer: _numbers.Leaf, value: Any, size: int) -> list[int]:
+    out = np.zeros(size, np.uint8)
+    _records.write_value(writer, value, out, size)
+    return out.tolist()
+
+
+def seen(writer: _numbers.Leaf, data: list[int]) -> Any:
+    owner = np.array(data, np.uint8)
+    member = _views.Member("m", "T.m", 0, len(data), writer, None, -1, 0, None)
+    return _views.place(member, owner, 0)
+
+
+@pytest.mark.parametrize("scalar", NORMALIZED)
+def test_numbers_of_python_are_encoded(scalar: str) -> None:
+    low, size = NORMALIZED[scalar][1], BYTES[scalar]
+    values = [1.0, low / 4, 0.5, 1 / 3]
+    want = encoded(scalar, np.array(values)).view(np.uint8).tolist()
+    assert written(leaf(scalar, (4, size)), values, 4 * size) == want
+    assert written(leaf(scalar, (2, 2 * size), (2, size)), [(1.0, low / 4), [0.5, 1 / 3]], 4 * size) == want
+    for dtype in ("f8", "f4"):
+        array = np.array(values, dtype)
+        got = written(leaf(scalar, (4, size)), array, 4 * size)
+        assert got == encoded(scalar, array).view(np.uint8).tolist()
+    own = np.array([1, 2, 3, 4], NORMALIZED[scalar][2])
+    assert written(leaf(scalar, (4, size)), own, 4 * size) == own.view(np.uint8).tolist()
+    spaced = written(leaf(scalar, (2, 4)), values[:2], 4 + size)
+    assert spaced[:size] + spaced[4:] == want[: 2 * size] and not any(spaced[size:4])
+    assert written(leaf(scalar), 1 / 3, size) == want[3 * size :]
+
+
+@pytest.mark.parametrize("value", [1.5, -1.5, float("nan"), 1, True, "1", None, 2**70, np.float64(2), np.int64(1)])
+@pytest.mark.parametrize("scalar", [*NORMALIZED, "unorm8x4_bgra", "unorm10_10_10_2"])
+def test_what_is_no_float_that_fits_is_asked_about(scalar: str, value: Any) -> None:
+    with pytest.raises(Asked):
+        written(leaf(scalar, (4, BYTES[scalar])), [0.5, value, 0.5, 0.5], 4 * BYTES[scalar])
+    if scalar in NORMALIZED:
+        with pytest.raises(Asked):
+            written(leaf(scalar), value, BYTES[scalar])
+
+
+@pytest.mark.parametrize("scalar", NARROW)
+def test_integers_of_python_fit_or_are_asked_about(scalar: str) -> None:
+    info, size = np.iinfo(NARROW[scalar]), BYTES[scalar]
+    for value in (info.min, info.max, 1, np.int64(7), np.uint8(7), True):
+        assert written(leaf(scalar), value, size) == np.array([value], NARROW[scalar]).view("u1").tolist()
+    for value in (info.min - 1, info.max + 1, 2**31, 2**63, -(2**80), 1.0, np.float32(1), "1"):
+        with pytest.raises(Asked):
+            written(leaf(scalar), value, size)
+    assert written(leaf(scalar, (2, size)), (1, info.max), 2 * size) == (
+        np.array([1, info.max], NARROW[scalar]).view("u1").tolist()
+    )
+
+
+def test_four_in_one_word_are_written_by_arrays() -> None:
+    def as_floats(index: tuple[int, ...], value: Any) -> np.ndarray:
+        return np.array(value, np.float64)
+
+    values = [1.0, 0.5, 0.25, 1.0]
+    word = unorm10(np.array(values)).tobytes()
+    assert written(leaf("unorm10_10_10_2", (4, 1), check=as_floats), values, 4) == list(word)
+    assert written(leaf("unorm8x4_bgra", (4, 1), check=as_floats), values, 4) == [64, 128, 255, 255]
+    rows = np.array([values, values[::-1]])
+    got = written(leaf("unorm10_10_10_2", (2, 8), (4, 1), check=as_floats), rows, 12)
+    assert got == list(word) + [0] * 4 + list(unorm10(rows[1]).tobytes())
+    with pytest.raises(ValueError, match="cannot be written"):
+        leaf("unorm10_10_10_2", (3, 1))
+    with pytest.raises(ValueError, match="cannot be written"):
+        leaf("unorm8x4_bgra")
+
+
+@pytest.mark.parametrize("scalar", NORMALIZED)
+def test_views_show_floats(scalar: str) -> None:
+    scale, low, own = NORMALIZED[scalar]
+    size = BYTES[scalar]
+    integers = np.array([1, np.iinfo(own).max, 0, np.iinfo(own).min], own)
+    data = integers.view(np.uint8).tolist()
+    want = np.maximum(integers.astype("f8") / scale, low)
+    got = seen(leaf(scalar, (4, size)), data)
+    assert got.dtype == np.float32 and np.array_equal(got, want.astype("f4"))
+    with pytest.raises(ValueError, match="read-only"):
+        got[0] = 1
+    assert seen(leaf(scalar), data[:size]) == want[0]
+    assert np.array_equal(seen(leaf(scalar, (2, 2 * size), (2, size)), data), want.astype("f4").reshape(2, 2))
+    many = seen(leaf(scalar, (100, size)), data * 25)
+    assert np.array_equal(many, np.tile(want, 25).astype("f4"))
+    assert seen(leaf(scalar, (0, size)), []).shape == (0,)
+
+
+def test_views_show_words_of_four() -> None:
+    word = list(unorm10(np.array([1.0, 0.5, 0.0, 2 / 3])).tobytes())
+    assert np.array_equal(seen(leaf("unorm10_10_10_2", (4, 1)), word), np.array([1, 512 / 1023, 0, 2 / 3], "f4"))
+    assert np.array_equal(
+        seen(leaf("unorm8x4_bgra", (4, 1)), [1, 2, 3, 255]), np.array([3, 2, 1, 255], "f4") / np.float32(255)
+    )
+
+
+@pytest.mark.parametrize("scalar", NARROW)
+def test_views_show_narrow_integers_in_place(scalar: str) -> None:
+    size, info = BYTES[scalar], np.iinfo(NARROW[scalar])
+    owner = np.array([info.min, info.max, 3, 4], NARROW[scalar]).view(np.uint8)
+    member = _views.Member("m", "T.m", 0, len(owner), leaf(scalar, (4, size)), None, -1, 0, None)
+    array = _views.place(member, owner, 0)
+    assert array.dtype == np.dtype(NARROW[scalar]) and array.tolist() == [info.min, info.max, 3, 4]
+    array[0] = 9
+    assert owner.view(NARROW[scalar])[0] == 9
+    assert seen(leaf(scalar), owner[size : 2 * size].tolist()) == info.max

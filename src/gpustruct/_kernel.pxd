@@ -50,6 +50,8 @@ cdef extern from "pool.h" nogil:
 # What the instruction set in use converts with, NULL if it does not convert between these types. The C is linked into
 # this module alone; others reach it through here.
 cdef scatter_convert conversion(int from_type, int to_type) noexcept nogil
+# Bytes of a scalar.
+cdef int type_size(int code) noexcept nogil
 
 
 cdef class Plan:

@@ -76,6 +76,10 @@ cdef scatter_convert conversion(int from_type, int to_type) noexcept nogil:
     return scatter_conversion(chosen, from_type, to_type)
 
 
+cdef int type_size(int code) noexcept nogil:
+    return scatter_type_size[code]
+
+
 def forget_helpers():
     """In a forked child: it has this module's memory, but none of the threads."""
     pool_after_fork()

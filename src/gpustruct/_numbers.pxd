@@ -7,7 +7,10 @@ from libc.math cimport fabs
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 
-from ._kernel cimport conversion, TYPE_F16, TYPE_F32, TYPE_F64, TYPE_I32, TYPE_I64
+from ._kernel cimport (
+    conversion, TYPE_F16, TYPE_F32, TYPE_F64, TYPE_I32, TYPE_I64, TYPE_SNORM16, TYPE_SNORM8, TYPE_U32, TYPE_UNORM16,
+    TYPE_UNORM8,
+)
 
 cdef extern from "Python.h":
     bint is_float "PyFloat_Check"(PyObject *value)
@@ -30,6 +33,11 @@ cdef enum:
 cdef int put_numpy_scalar(int code, char *to, PyObject *value) noexcept
 
 
+cdef inline bint is_normalized(int code) noexcept:
+    """Whether integers stand for floats, one scalar in each."""
+    return code == TYPE_UNORM8 or code == TYPE_SNORM8 or code == TYPE_UNORM16 or code == TYPE_SNORM16
+
+
 cdef inline int put(int code, char *to, PyObject *value) noexcept:
     """Write one Python number as the scalar `code`; 1, and nothing written, for what needs a closer look."""
     cdef double d
@@ -44,13 +52,16 @@ cdef inline int put(int code, char *to, PyObject *value) noexcept:
             f = <float>d
             memcpy(to, &f, 4)
             return 0
-        if code == TYPE_F16:
-            return conversion(TYPE_F64, TYPE_F16)(to, &d, 1) >= 0
+        if code == TYPE_F16 or is_normalized(code):
+            return conversion(TYPE_F64, code)(to, &d, 1) >= 0
         return 1
     if not is_int(value):
         return put_numpy_scalar(code, to, value)
     n = int_value(value, &overflow)
     return 1 if overflow else put_integer(code, to, n)
+
+
+cdef int put_narrow(int code, char *to, long long n) noexcept
 
 
 cdef inline int put_integer(int code, char *to, long long n) noexcept:
@@ -65,6 +76,8 @@ cdef inline int put_integer(int code, char *to, long long n) noexcept:
     if code == TYPE_I32:
         if n < -2147483648 or n > 2147483647:
             return 1
+    elif code != TYPE_U32:
+        return put_narrow(code, to, n)
     elif n < 0 or n > 4294967295:
         return 1
     i = <int32_t>n
@@ -99,3 +112,4 @@ cdef class Leaf(Writer):
     cdef int write_array(self, char *at, cnp.ndarray array) noexcept
     cdef void place(self, char *at, char *stage) noexcept
     cdef object read(self, char *at, object owner, bint writable)
+    cdef object decode(self, char *at)

@@ -6,13 +6,12 @@ A Writer knows one type; it writes all of a value or, where that fails, nothing.
 
 cimport numpy as cnp
 from cpython.object cimport PyObject
-from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memmove
 
 from ._kernel cimport (
-    conversion, scatter_convert, TYPE_BOOL, TYPE_F16, TYPE_F32, TYPE_F64, TYPE_I16, TYPE_I32, TYPE_I64, TYPE_I8,
-    TYPE_U16, TYPE_U32, TYPE_U64, TYPE_U8,
+    conversion, scatter_convert, type_size, TYPE_BOOL, TYPE_COUNT, TYPE_F16, TYPE_F32, TYPE_F64, TYPE_I16,
+    TYPE_I32, TYPE_I64, TYPE_I8, TYPE_U16, TYPE_U32, TYPE_U64, TYPE_U8, TYPE_UNORM10_10_10_2, TYPE_UNORM8X4_BGRA,
 )
 
 cnp.import_array()
@@ -26,6 +25,13 @@ cdef extern from "_values.h":
     int numpy_float(PyObject *value, void *bits) noexcept
     enum:
         NPY_HALF
+
+# numpy's types of what a view shows as it is.
+cdef int NUMPY_TYPE[TYPE_COUNT]
+NUMPY_TYPE[TYPE_F16], NUMPY_TYPE[TYPE_F32] = NPY_HALF, cnp.NPY_FLOAT
+NUMPY_TYPE[TYPE_I32], NUMPY_TYPE[TYPE_U32] = cnp.NPY_INT, cnp.NPY_UINT
+NUMPY_TYPE[TYPE_I16], NUMPY_TYPE[TYPE_U16] = cnp.NPY_SHORT, cnp.NPY_USHORT
+NUMPY_TYPE[TYPE_I8], NUMPY_TYPE[TYPE_U8] = cnp.NPY_BYTE, cnp.NPY_UBYTE
 
 cdef enum:
     SMALL = 64  # scalars that are staged on the stack
@@ -101,6 +107,20 @@ cdef int put_numpy_scalar(int code, char *to, PyObject *value) noexcept:
     return conversion(TYPE_F32, TYPE_F16)(to, &bits, 1) >= 0
 
 
+cdef int put_narrow(int code, char *to, long long n) noexcept:
+    """`put_integer` for 8 and 16 bits; for normalized formats it is Python's to say whether 1 is 1.0 or 1/255."""
+    cdef scatter_convert convert
+    if code != TYPE_U8 and code != TYPE_I8 and code != TYPE_U16 and code != TYPE_I16:
+        return 1
+    convert = conversion(TYPE_I64, code)
+    return convert(to, &n, 1) >= 0
+
+
+cdef inline bint in_fours(int code) noexcept:
+    """Whether four scalars are one integer of the record."""
+    return code == TYPE_UNORM8X4_BGRA or code == TYPE_UNORM10_10_10_2
+
+
 cdef tuple index_of(const Frame *frame):
     """The indices of a value from the outermost in: the record's number, then those in arrays."""
     cdef list found = []
@@ -134,7 +154,10 @@ cdef class Leaf(Writer):
 
     def __init__(self, int code, int unit, axes, check):
         cdef Py_ssize_t step = unit
-        if code not in (TYPE_F16, TYPE_F32, TYPE_I32, TYPE_U32) or unit not in (2, 4) or len(axes) > MOST_AXES:
+        cdef bint known = (code in (TYPE_F16, TYPE_F32, TYPE_I32, TYPE_U32, TYPE_I8, TYPE_U8, TYPE_I16, TYPE_U16)
+                           or is_normalized(code)
+                           or (in_fours(code) and len(axes) and tuple(axes[len(axes) - 1]) == (4, 1)))
+        if not known or unit != type_size(code) or len(axes) > MOST_AXES:
             raise ValueError(f"{len(axes)} axes of scalar type {code} cannot be written")
         self.code, self.unit, self.ndim, self.check, self.count, self.dense = code, unit, len(axes), check, 1, True
         for k in range(self.ndim - 1, -1, -1):
@@ -271,22 +294,41 @@ cdef class Leaf(Writer):
             walk(stage, at, self.shape, self.strides, self.ndim, self.unit, False)
 
     cdef object read(self, char *at, object owner, bint writable):
-        cdef float f
+        """The value: a number, or an array over the bytes; for normalized formats a copy, as floats."""
         cdef double d
-        cdef int32_t i
-        cdef int numpy_type
+        cdef long long n
+        cdef int numpy_type = -1
+        if is_normalized(self.code) or in_fours(self.code):
+            return self.decode(at)
         if self.ndim == 0:
-            if self.code == TYPE_F16:
-                conversion(TYPE_F16, TYPE_F64)(&d, at, 1)
+            if self.code == TYPE_F32 or self.code == TYPE_F16:
+                conversion(self.code, TYPE_F64)(&d, at, 1)
                 return d
-            if self.code == TYPE_F32:
-                memcpy(&f, at, 4)
-                return <double>f
-            memcpy(&i, at, 4)
-            return <int>i if self.code == TYPE_I32 else <unsigned int>i
-        numpy_type = (NPY_HALF if self.code == TYPE_F16 else cnp.NPY_FLOAT if self.code == TYPE_F32 else
-                      cnp.NPY_INT if self.code == TYPE_I32 else cnp.NPY_UINT)
+            conversion(self.code, TYPE_I64)(&n, at, 1)
+            return n
+        numpy_type = NUMPY_TYPE[self.code]
         array = cnp.PyArray_New(cnp.ndarray, self.ndim, self.shape, numpy_type, self.strides, at, 0,
                                 cnp.NPY_ARRAY_WRITEABLE if writable else 0, None)
         cnp.set_array_base(array, owner)
         return array
+
+    cdef object decode(self, char *at):
+        """Normalized integers as float32: one as a Python float, more as a read-only array."""
+        cdef char small[SMALL * 4]
+        cdef char *stage = small
+        cdef double d
+        if self.ndim == 0:
+            conversion(self.code, TYPE_F64)(&d, at, 1)
+            return d
+        floats = cnp.PyArray_EMPTY(self.ndim, self.shape, cnp.NPY_FLOAT, 0)
+        if self.count > SMALL:
+            stage = <char *>malloc(self.count * self.unit)
+            if stage == NULL:
+                raise MemoryError
+        if self.count:
+            walk(stage, at, self.shape, self.strides, self.ndim, self.unit, True)
+            conversion(self.code, TYPE_F32)(cnp.PyArray_DATA(floats), stage, self.count)
+        if stage != small:
+            free(stage)
+        cnp.PyArray_CLEARFLAGS(floats, cnp.NPY_ARRAY_WRITEABLE)
+        return floats
