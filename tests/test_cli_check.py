@@ -80,15 +80,18 @@ def test_templates_are_counted_once_for_a_folder(
     assert main(["check", "one", "two", "one/jinja.wgsl"]) == 0
     assert capsys.readouterr() == (
         "",
-        "12 templates in one: what stands on its own was checked; the first is one/conditions.wesl:1: @if(wide) struct A { a: vec4f }\n"
-        "6 templates in two: what stands on its own was checked; the first is two/conditions.wesl:1: @if(wide) struct A { a: vec4f }\n",
+        "12 texts in one are templates or parts: what stands on its own was checked; the first is one/conditions.wesl:1: @if(wide) struct A { a: vec4f }\n"
+        "6 texts in two are templates or parts: what stands on its own was checked; the first is two/conditions.wesl:1: @if(wide) struct A { a: vec4f }\n",
     )
     assert main(["check", "--ignore", "preprocessor", "one"]) == 0
     assert capsys.readouterr() == ("", "")
     assert main(["check", "--format", "json", "one/jinja.wgsl", "two/literal.wgsl"]) == 0
     found = capsys.readouterr()
     assert json.loads(found.out) == []
-    assert found.err == "2 templates: what stands on its own was checked; the first is one/jinja.wgsl:2: {{ code }}\n"
+    assert (
+        found.err
+        == "2 texts are templates or parts: what stands on its own was checked; the first is one/jinja.wgsl:2: {{ code }}\n"
+    )
 
 
 def test_what_stands_on_its_own_in_a_template_is_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -97,7 +100,32 @@ def test_what_stands_on_its_own_in_a_template_is_checked(tmp_path: Path, capsys:
     assert main(["check", str(shader)]) == 1
     found = capsys.readouterr()
     assert found.out.startswith(f"{shader}:8:36: gap-uniform: scene: ")
-    assert found.err.startswith(f"1 template: what stands on its own was checked; the first is {shader}:1: #import a\n")
+    assert found.err.startswith(
+        f"1 text is a template or a part: what stands on its own was checked; the first is {shader}:1: #import a\n"
+    )
+
+
+def test_a_text_that_needs_another_of_the_folder_is_a_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a_light.wgsl").write_text("struct Lights { items: array<Light, COUNT> }\nstruct Other { a: f32 }")
+    (tmp_path / "b_scene.wgsl").write_text("fn f(s: Other) {}\n@group(0) @binding(0) var<uniform> gap: array<f32, 4>;")
+    (tmp_path / "c_types.wgsl").write_text("// struct Sphere\nstruct Light { color: vec3f }\nconst COUNT = 4;")
+    (tmp_path / "d_wrong.wgsl").write_text("fn g(s: Sphere) {}\nfn h(s: Lihgt) {}")
+    monkeypatch.chdir(tmp_path)
+    assert main(["check", "."]) == 1
+    found = capsys.readouterr()
+    assert [line.split(": ")[:2] for line in found.out.splitlines()] == [
+        ["./b_scene.wgsl:2:36", "array-stride-uniform"],
+        ["./d_wrong.wgsl:1:9", "unresolved"],
+    ]
+    assert found.err.splitlines()[0] == (
+        "2 texts in . are templates or parts: what stands on its own was checked; "
+        "the first is ./a_light.wgsl:1: Light, which ./c_types.wgsl declares"
+    )
+    # Alone, nobody says what it is a part of.
+    assert main(["check", "a_light.wgsl"]) == 1
+    assert main(["check", "a_light.wgsl", "c_types.wgsl"]) == 0
 
 
 def test_wesl_that_is_wrong_is_no_template(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

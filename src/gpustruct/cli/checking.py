@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import sys
-from collections.abc import Iterator
 from dataclasses import asdict
 
 from ..errors import CommandError
@@ -33,8 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     inputs.add_reading(parser)
     parser.epilog = (
-        "Findings are printed as path:line:column: rule: message. Of templates, what stands on its own is checked, and a\n"
-        "line on standard error counts them; --ignore preprocessor leaves it out. Exit codes: 0 none, 1 some, 2 an input cannot be read.\n\n"
+        "Findings are printed as path:line:column: rule: message. Of templates and parts, what stands on its own is\n"
+        "checked, and a line on standard error counts them; --ignore preprocessor leaves it out. Exit codes: 0 none, 1 some, 2 an input cannot be read.\n\n"
         "examples:\n"
         "  gpustruct check shaders\n"
         "  gpustruct check --format github --waste 40 .\n"
@@ -56,44 +56,54 @@ def main(args: argparse.Namespace) -> int:
     """Run ``gpustruct check``: 0 without findings, 1 with some, 2 where an input cannot be read."""
     findings: list[Finding] = []
     relaxed = args.standard_layout or args.target == "tint"
-    files, unreadable = 0, 0
-    templates: dict[str, list[str]] = {}
-    for folder, path in _each_once(args.paths):
-        files += 1
-        try:
-            name, text = inputs.read(path)
-        except CommandError as error:
-            print(f"gpustruct: {error}", file=sys.stderr)
-            unreadable += 1
-            continue
-        shader = shaders.read(text, name, skip=args.skip, target=args.target)
-        if shader.mark:
-            templates.setdefault(folder, []).append(f"{name}:{shader.mark}")
-        found = check_shader(shader, text, name, most=args.waste, standard_layout=relaxed)
-        findings.extend(finding for finding in found if finding.rule not in args.ignore)
+    texts, unreadable = _texts(args.paths)
+    incomplete: dict[str, list[str]] = {}
+    for folder, inside in texts.items():
+        elsewhere = functools.cache(functools.partial(shaders.declared_in, inside))
+        for name, text in inside.items():
+            shader = shaders.read(text, name, skip=args.skip, target=args.target, elsewhere=elsewhere)
+            if shader.mark:
+                incomplete.setdefault(folder, []).append(f"{name}:{shader.mark}")
+            found = check_shader(shader, text, name, most=args.waste, standard_layout=relaxed)
+            findings.extend(finding for finding in found if finding.rule not in args.ignore)
     _write(findings, args.format)
     if "preprocessor" not in args.ignore:
-        for folder, marks in templates.items():
-            print(_printable(_about_templates(folder, marks)), file=sys.stderr)
+        for folder, marks in incomplete.items():
+            print(_printable(_about_incomplete(folder, marks)), file=sys.stderr)
     if args.format == "text" and findings:
         places = len({finding.path for finding in findings})
+        files = sum(map(len, texts.values())) + unreadable
         print(f"{_count(len(findings), 'finding')} in {places} of {_count(files, 'file')}", file=sys.stderr)
     return 2 if unreadable else 1 if findings else 0
 
 
-def _each_once(paths: list[str]) -> Iterator[tuple[str, str]]:
-    """Each file, after the folder that it was found in; "" for one that is named itself."""
+def _texts(paths: list[str]) -> tuple[dict[str, dict[str, str]], int]:
+    """The texts of all files, by the folder that they were found in ("" for a file that is named itself) and by name.
+
+    And how many files could not be read: each is said on standard error.
+    """
+    texts: dict[str, dict[str, str]] = {}
     seen: set[str] = set()
+    unreadable = 0
     for argument in paths:
         for path in inputs.files(argument):
-            if path not in seen:
-                seen.add(path)
-                yield "" if path == argument else argument, path
+            if path in seen:
+                continue
+            seen.add(path)
+            try:
+                name, text = inputs.read(path)
+            except CommandError as error:
+                print(f"gpustruct: {error}", file=sys.stderr)
+                unreadable += 1
+            else:
+                texts.setdefault("" if path == argument else argument, {})[name] = text
+    return texts, unreadable
 
 
-def _about_templates(folder: str, marks: list[str]) -> str:
-    count = f"{_count(len(marks), 'template')}{folder and f' in {folder}'}"
-    return f"{count}: what stands on its own was checked; the first is {marks[0]}"
+def _about_incomplete(folder: str, marks: list[str]) -> str:
+    count = _count(len(marks), "text")
+    verb = "is a template or a part" if len(marks) == 1 else "are templates or parts"
+    return f"{count}{folder and f' in {folder}'} {verb}: what stands on its own was checked; the first is {marks[0]}"
 
 
 def _count(number: int, noun: str) -> str:

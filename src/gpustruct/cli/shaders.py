@@ -1,9 +1,10 @@
-"""A shader as the commands read it: templates by what stands on its own, uniform without rules of its own."""
+"""A shader as the commands read it: templates and parts by what stands on its own, uniform without rules of its own."""
 
 from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import BackendWarning, WgslError
@@ -15,15 +16,16 @@ if TYPE_CHECKING:
 WESL = ".wesl"
 # What parse says of uniform layouts in its own words; the commands look at each fault of them themselves.
 _SAID_BY_FAULTS = ("uniform-strict", "uniform-relaxed")
-_MARK = re.compile(r"\(current: `?(.*?)`?\) - at ")
+_MARK = re.compile(r"\(current: [`']?(.*?)[`']?\) - at ")
+_DECLARED = re.compile(r"^[ \t]*(?:struct|alias|const|override|fn)[ \t]+(\w+)|\bvar\s*<[^<>]*>\s*(\w+)", re.MULTILINE)
 
 
 class Shader(NamedTuple):
     """What parse made of one text.
 
     `module` is what was read; None if nothing could be. `error` is why the text is no legal WGSL. `mark` is the
-    first thing in it, as ``line: text``, that a preprocessor or a template engine has to replace; "" if it is
-    no template. A template's `module` has what stands on its own, and `error` is None.
+    first thing in it, as ``line: text``, that a preprocessor, a template engine or another file has to supply; ""
+    if it is whole. Of what is not whole, `module` has what stands on its own, and `error` is None.
     """
 
     module: Module | None
@@ -32,8 +34,24 @@ class Shader(NamedTuple):
     mark: str
 
 
-def read(text: str, name: str, *, skip: bool = False, target: TargetName = "spec") -> Shader:
-    """Read one shader.
+def declared_in(texts: Mapping[str, str]) -> dict[str, str]:
+    """The names that each of `texts` seems to declare, with the first text that does."""
+    found: dict[str, str] = {}
+    for file, text in texts.items():
+        for match in _DECLARED.finditer(text):
+            found.setdefault(match[1] or match[2], file)
+    return found
+
+
+def read(
+    text: str,
+    name: str,
+    *,
+    skip: bool = False,
+    target: TargetName = "spec",
+    elsewhere: Callable[[], Mapping[str, str]] = dict[str, str],
+) -> Shader:
+    """Read one shader. `elsewhere` gives the names that other files declare, with the file, if that is asked for.
 
     >>> shader = read("#import shapes\\nstruct Ball { radius: f32 }", "ball.wgsl")
     >>> shader.mark, list(shader.module.structs)
@@ -43,13 +61,18 @@ def read(text: str, name: str, *, skip: bool = False, target: TargetName = "spec
     if not isinstance(found, WgslError):
         return Shader(found, None, told, "")
     # Paths such as package::shapes::Ball are WESL's, and no WGSL.
-    is_template = found.rule == "preprocessor" or (name.endswith(WESL) and found.rule == "syntax" and "::" in text)
+    is_wesl = name.endswith(WESL) and found.rule == "syntax" and "::" in text
+    shown = _MARK.search(str(found))
+    mark = f"{found.line}: {shown[1] if shown else ''}"
+    if found.rule == "unresolved" and shown and (file := elsewhere().get(shown[1])):
+        mark += f", which {file} declares"
+    elif found.rule != "preprocessor" and not is_wesl:
+        mark = ""
     rest, more = _parsed(text, skip=True, target=target)
     module = None if isinstance(rest, WgslError) else rest
-    if not is_template or module is None:
+    if not mark or module is None:
         return Shader(module, found, told, "")
-    mark = _MARK.search(str(found))
-    return Shader(module, None, more, f"{found.line}: {mark[1] if mark else ''}")
+    return Shader(module, None, more, mark)
 
 
 def _parsed(text: str, *, skip: bool, target: TargetName) -> tuple[Module | WgslError, list[BackendWarning]]:
