@@ -189,3 +189,25 @@ def test_several_causes_are_several_findings() -> None:
     assert rules(text) == ["array-stride-uniform"] * 4
     marked = "struct I { @align(16) a: u32 }\nstruct J { @align(32) a: u32 }\nstruct A { n: u32, i: I }\nstruct B { n: u32, i: J }"
     assert rules(marked) == ["naga-align"] * 2
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("struct P { d: f32, n: vec3f }", (1, 8)),
+        ("struct  P { d: f32, n: vec3f }", (1, 9)),
+        ("// struct P\nstruct\n  P { d: f32, n: vec3f }", (3, 3)),
+        ("struct Q { a: P, p: array<P, 2> } struct P { d: f32, n: vec3f }", (1, 42)),
+    ],
+)
+def test_a_finding_stands_at_the_name_of_its_struct(text: str, place: tuple[int, int]) -> None:
+    assert [(finding.line, finding.column) for finding in check_text(text, "a.wgsl") if "P has" in finding.message] == [
+        place
+    ]
+
+
+@pytest.mark.parametrize(
+    "rest", ["/*" * 20_000, "struct B {" * 10_000, "alias a " * 10_000, "/* x */ / " * 10_000, "// /*\n" * 10_000]
+)
+def test_what_follows_does_not_hide_a_finding(rest: str) -> None:
+    assert "waste" in rules(f"struct P {{ d: f32, n: vec3f }}\n{rest}")

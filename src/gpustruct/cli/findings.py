@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..errors import BackendWarning
 from ..types import layout_of
@@ -85,8 +85,9 @@ def check_shader(shader: Shader, text: str, path: str, *, most: float, standard_
         relaxed = standard_layout or "uniform_buffer_standard_layout" in module.required
         found += _uniform_faults(module, path, lines, relaxed)
         for wasteful in waste.find(module, text, most):
-            place = _declaration(lines, wasteful.struct)
-            finding = Finding(path, *place, "warning", "waste", wasteful.message)
+            line = module.lines[wasteful.struct]
+            column = _column(lines, line, rf"(?:\bstruct\s+|^\s*)({re.escape(wasteful.struct)})(?!\w)")
+            finding = Finding(path, line, column, "warning", "waste", wasteful.message)
             found.append(_Found(finding, wasteful.struct, wasteful.struct))
     return _one_for_each_cause(found)
 
@@ -129,7 +130,7 @@ def _uniform_faults(module: Module, path: str, lines: list[str], standard_layout
         if variable.space != "uniform" or variable.type is None:
             continue
         layout = layout_of(variable.type)
-        column = _column(lines, variable.line, variable.name)
+        column = _column(lines, variable.line, rf"(?<!\w)({re.escape(variable.name)})\s*:")
         for fault in layout.uniform_faults(standard_layout=standard_layout):
             where = str(fault).rpartition(" - at ")[2].partition(";")[0]
             finding = Finding(path, variable.line, column, "error", fault.rule, f"{variable.name}: {fault}")
@@ -137,15 +138,7 @@ def _uniform_faults(module: Module, path: str, lines: list[str], standard_layout
             yield _Found(finding, variable.name, cause)
 
 
-def _declaration(lines: list[str], name: str) -> tuple[int, int]:
-    pattern = re.compile(rf"\bstruct\s+({re.escape(name)})(?!\w)")
-    for number, line in enumerate(lines, 1):
-        if found := pattern.search(line):
-            return number, found.start(1) + 1
-    return 1, 1
-
-
-def _column(lines: list[str], line: int, name: str) -> int:
-    text: Any = lines[line - 1] if 0 < line <= len(lines) else ""
-    found = re.search(rf"(?<!\w){re.escape(name)}(?=\s*:)", text)
-    return found.start() + 1 if found else 1
+def _column(lines: list[str], line: int, pattern: str) -> int:
+    """Where the group of `pattern` stands in a line, counted from 1."""
+    found = re.search(pattern, lines[line - 1]) if 0 < line <= len(lines) else None
+    return found.start(1) + 1 if found else 1

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .. import names
 from ..layout import SCALARS, Layout, Member
 from ..types import PLAIN_TYPES, attributed, layout_of, make_struct
+from ..wgsl.tokens import comment_end
 
 if TYPE_CHECKING:
     from ..wgsl import Module
 
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_LINE_COMMENT = re.compile(r"//[^\n]*")
 # What declares a type, and with it what it names: no use of it.
-_TYPES = re.compile(r"\bstruct\s+\w+\s*\{[^}]*\}|\balias\s[^;]*;")
+_TYPES = re.compile(r"\bstruct\s+\w+\s*\{[^{}]*\}|\balias\s[^;{}]{0,1000};")
 # More than so many are not written one by one.
 MOST_SCALARS = 16
 _SHAREABLE = ("uniform", "storage", "immediate")
@@ -58,7 +59,9 @@ def _in_memory(module: Module, text: str) -> list[str]:
     variables = [*module.bindings.values(), *module.variables.values()]
     types = [v.type for v in variables if v.space in _SHAREABLE and v.type is not None]
     if module.bindings or types:
-        bound = {name for type_ in types for name in _structs(layout_of(type_))}
+        bound: set[str] = set()
+        for type_ in types:
+            _structs(layout_of(type_), bound)
         return [name for name in module.structs if name in bound]
     from ..wgsl import stage_attributes
 
@@ -67,7 +70,7 @@ def _in_memory(module: Module, text: str) -> list[str]:
     for name, type_ in module.aliases.items():
         if name in used:
             used.add(layout_of(type_).core.name)
-    inner = {name: set(_structs(layout_of(cls))) - {name} for name, cls in module.structs.items()}
+    inner = {name: _structs(layout_of(cls), set()) - {name} for name, cls in module.structs.items()}
     contained = {name for names in inner.values() for name in names}
     roots = [name for name in module.structs if name not in used and name not in contained]
     kept = {name for root in roots for name in (root, *inner[root])}
@@ -76,15 +79,36 @@ def _in_memory(module: Module, text: str) -> list[str]:
 
 def _used_names(text: str) -> set[str]:
     """Every name that stands outside of comments and of the declarations of types."""
-    return set(re.findall(r"\w+", _TYPES.sub(" ", _COMMENT.sub(" ", text))))
+    return set(re.findall(r"\w+", _TYPES.sub(" ", _without_comments(text))))
 
 
-def _structs(layout: Layout) -> Iterator[str]:
+def _without_comments(text: str) -> str:
+    parts: list[str] = []
+    offset = 0
+    while (start := text.find("/", offset)) >= 0:
+        if line := _LINE_COMMENT.match(text, start):
+            end = line.end()
+        elif text.startswith("/*", start):
+            end = comment_end(text, start)
+            if end < 0:
+                return "".join((*parts, text[offset:start]))
+        else:
+            parts.append(text[offset : start + 1])
+            offset = start + 1
+            continue
+        parts += (text[offset:start], " ")
+        offset = end
+    return "".join((*parts, text[offset:]))
+
+
+def _structs(layout: Layout, seen: set[str]) -> set[str]:
+    """`seen` with the names of all structs in `layout`."""
     core = layout.core
-    if core.kind == "struct":
-        yield core.name
+    if core.kind == "struct" and core.name not in seen:
+        seen.add(core.name)
         for member in core.fields:
-            yield from _structs(member.layout)
+            _structs(member.layout, seen)
+    return seen
 
 
 # What is smaller.
