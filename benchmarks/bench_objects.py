@@ -1,16 +1,21 @@
-"""100,000 records of Python objects: `pack(batch(...))` beside a loop over struct.pack_into.
+"""Records of Python objects, list to bytes: `pack(batch(...))` beside a loop over struct.pack_into and one in Cython.
 
 python -m pytest benchmarks/bench_objects.py --benchmark-only, or as a script for ratios of alternating runs.
+object_loop.pyx, which takes tuples only, is built when the script needs it.
 """
 
 from __future__ import annotations
 
+import importlib
+import shutil
 import struct
 import subprocess
 import sys
+import tempfile
 from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import make_dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -69,23 +74,47 @@ def test_loop(benchmark: Any, kind: str) -> None:
     benchmark(loop_of(kind, bytearray(48 * N)), records)
 
 
-def compare(kind: str) -> None:
-    records, out, other = [MAKERS[kind](*row) for row in rows()], np.zeros(48 * N, np.uint8), bytearray(48 * N)
+def built_loop(folder: str) -> Any:
+    """The module of object_loop.pyx, compiled into a folder."""
+    source = shutil.copy(Path(__file__).with_name("object_loop.pyx"), folder)
+    setup = f"""
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+extension = Extension("object_loop", [{source!r}], extra_compile_args=["-O2"])
+setup(ext_modules=cythonize([extension], quiet=True), script_args=["--quiet", "build_ext", "--inplace"])
+"""
+    subprocess.run([sys.executable, "-c", setup], cwd=folder, check=True)
+    sys.path.insert(0, folder)
+    return importlib.import_module("object_loop")
+
+
+def compare(kind: str, count: int, yardstick: Any) -> None:
+    """Print one row: times a record, and the ratios to both loops. The loop in Cython always reads tuples."""
+    values = rows()[:count]
+    records, tuples = [MAKERS[kind](*row) for row in values], values
+    out, other = np.zeros(48 * count, np.uint8), bytearray(48 * count)
     loop = loop_of(kind, other)
-    ours, theirs = workloads.medians(
-        [lambda: pack(batch(workloads.Particle, records), out=out), lambda: loop(records)], 25
-    )
+    ways: list[Callable[[], Any]] = [
+        lambda: pack(batch(workloads.Particle, records), out=out),
+        lambda: loop(records),
+        lambda: yardstick.particles(tuples, other),
+    ]
+    ours, theirs, bound = workloads.medians(ways, 25, at_least=0.002)
     assert out.tobytes() == bytes(other)
     print(
-        f"{kind:17} {ours / N * 1e9:5.0f} ns a record, a loop {theirs / N * 1e9:5.0f}: {theirs / ours:.1f} times faster",
+        f"{kind:17}{count:8,} records {ours / count * 1e9:5.0f} ns each: {ours / bound:.2f} of the loop in Cython "
+        f"({bound / count * 1e9:.0f}), {ours / theirs:.2f} of struct.pack_into ({theirs / count * 1e9:.0f})",
         flush=True,
     )
 
 
 def main() -> None:
-    # Each kind in a process of its own: what one frees would scatter the objects of the next over memory.
-    for kind in sys.argv[1:]:
-        compare(kind)
+    with tempfile.TemporaryDirectory() as folder:
+        yardstick = built_loop(folder)
+        # Each kind in a process of its own: what one frees would scatter the objects of the next over memory.
+        for kind in sys.argv[1:]:
+            for count in (1, 100, 10_000, N):
+                compare(kind, count, yardstick)
     if not sys.argv[1:]:
         for kind in MAKERS:
             subprocess.run([sys.executable, __file__, kind], check=True)

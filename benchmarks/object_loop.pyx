@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
-"""The yardstick of bench_objects.py: 10-line loops that read one struct from exact tuples, dicts or slots, and no other."""
+"""The yardstick of bench_objects.py: a loop for one struct that takes exact tuples of exact numbers and nothing else."""
 
 from cpython.object cimport PyObject
 
@@ -24,8 +24,8 @@ cdef int floats(float *to, PyObject *row, Py_ssize_t count) except -1:
     return 0
 
 
-def tuples(list rows, unsigned char[::1] out):
-    """Particles: (position, life, velocity, id, color)."""
+def particles(list rows, unsigned char[::1] out):
+    """Write (position, life, velocity, id, color) for each; whether a float fits into f32 is not asked."""
     cdef Py_ssize_t k
     cdef float *to
     cdef PyObject *row

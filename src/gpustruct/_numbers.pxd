@@ -14,6 +14,7 @@ from ._kernel cimport (
 
 cdef extern from "Python.h":
     bint is_float "PyFloat_Check"(PyObject *value)
+    bint is_exact_float "PyFloat_CheckExact"(PyObject *value)
     bint is_int "PyLong_Check"(PyObject *value)
     bint is_tuple "PyTuple_CheckExact"(PyObject *value)
     bint is_list "PyList_CheckExact"(PyObject *value)
@@ -44,7 +45,8 @@ cdef inline int put(int code, char *to, PyObject *value) noexcept:
     cdef float f
     cdef long long n
     cdef int overflow = 0
-    if is_float(value):
+    # Whether it is of a class derived from float takes a call, which an int need not wait for.
+    if is_exact_float(value) or (not is_int(value) and is_float(value)):
         d = float_value(value)
         if code == TYPE_F32:
             if fabs(d) >= FLOAT_LIMIT and fabs(d) <= DBL_MAX:

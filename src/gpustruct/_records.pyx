@@ -12,25 +12,36 @@ from .zero_filled import zero_filled
 cimport numpy as cnp
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next, PyDict_Size
-from cpython.object cimport PyObject, PyObject_GetAttr
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF
 from libc.stdlib cimport free, malloc
 
-from ._numbers cimport (
-    Frame, index_of, is_list, is_tuple, items_of, Leaf, length_of, put, put_floats, FLOAT_LIMIT, Writer,
-)
+from ._kernel cimport TYPE_F32, TYPE_I32, TYPE_U32
+from ._numbers cimport Frame, index_of, is_list, is_tuple, items_of, Leaf, length_of, Writer
 
 cnp.import_array()
 
 cdef extern from "Python.h":
     PyObject *type_of "(PyObject *)Py_TYPE"(PyObject *value)
+    PyObject *get_attribute "PyObject_GetAttr"(object value, object name)
 
 cdef extern from "_values.h":
     void prefetch(const void *memory) noexcept
     Py_ssize_t member_offset(object found, object kind) noexcept
     unsigned int version_of(PyObject *kind) noexcept
+    int error_is_set() except -1
+    enum:
+        MEMBER_OTHER, MEMBER_F32, MEMBER_I32, MEMBER_U32, MEMBER_VEC2F
+    struct plain_member:
+        int kind
+        Py_ssize_t offset
+    int put_member(int kind, char *to, PyObject *value, float *doubt) noexcept
+    Py_ssize_t put_members(const plain_member *members, Py_ssize_t k, Py_ssize_t count, char *at, PyObject **items,
+                           float *doubt) noexcept
 
 cdef enum:
-    AHEAD = 8       # records that are asked for before they are read
+    AHEAD = 8       # records that are asked for before they are read,
+    MANY = 32768    # in a list of more than fit into the caches
     MOST_KEYS = 64  # of a dict whose order is remembered
 
 cdef enum:
@@ -52,9 +63,7 @@ ctypedef struct Place:
     PyObject *writer
     PyObject *key
     bint in_parts        # its key is a tuple: one name for each part of a vector
-    int vector           # components of a vector of f32, or 0
-    int scalar           # the type of a number, or -1
-    Py_ssize_t offset
+    plain_member plain
     Py_ssize_t slot      # where objects of the class that was classified last keep a __slots__ member, or 0
 
 
@@ -64,15 +73,21 @@ ctypedef struct Entry:
     int member
 
 
-cdef inline bint write_member(const Place *place, char *at, PyObject *value) noexcept:
+cdef int kind_of(Writer writer):
+    """What `put_member` takes a member for."""
+    cdef Leaf leaf
+    if not isinstance(writer, Leaf):
+        return MEMBER_OTHER
+    leaf = writer
+    if leaf.ndim == 0:
+        return {TYPE_F32: MEMBER_F32, TYPE_I32: MEMBER_I32, TYPE_U32: MEMBER_U32}.get(leaf.code, MEMBER_OTHER)
+    return MEMBER_VEC2F + leaf.count - 2 if leaf.floats and leaf.count > 1 else MEMBER_OTHER
+
+
+cdef inline bint write_member(const Place *place, char *at, PyObject *value, float *doubt) noexcept:
     """`Writer.write_plain` for a member, without a call for what members usually are."""
-    at += place.offset
-    if place.vector and (is_tuple(value) or is_list(value)) and length_of(value) == place.vector:
-        if not put_floats(at, items_of(value), place.vector, FLOAT_LIMIT):
-            return 0
-    elif place.scalar >= 0:
-        return put(place.scalar, at, value)
-    return (<Writer>place.writer).write_plain(at, value)
+    at += place.plain.offset
+    return put_member(place.plain.kind, at, value, doubt) and (<Writer>place.writer).write_plain(at, value)
 
 
 MISSING = object()
@@ -95,6 +110,7 @@ cdef class StructWriter(Writer):
     cdef bint extra
     cdef Py_ssize_t count, names
     cdef Place *places
+    cdef plain_member *plain  # the same of all places, one after the other
     cdef object classify, refuse, last
     cdef int mode
     cdef unsigned int version  # of the class that was classified last, which changes when the class does
@@ -108,6 +124,7 @@ cdef class StructWriter(Writer):
 
     def __cinit__(self):
         self.places = NULL
+        self.plain = NULL
 
     def __init__(self, tuple keys, tuple writers, tuple offsets, classify, refuse, bint extra=False,
                  tuple defaults=None):
@@ -123,17 +140,17 @@ cdef class StructWriter(Writer):
         self.count = len(keys)
         self.names = sum([len(key) if isinstance(key, tuple) else 1 for key in keys])
         self.places = <Place *>malloc(max(1, self.count) * sizeof(Place))
-        if self.places == NULL:
+        self.plain = <plain_member *>malloc(max(1, self.count) * sizeof(plain_member))
+        if self.places == NULL or self.plain == NULL:
             raise MemoryError
         self.in_parts = False
         for k in range(self.count):
             key, writer = keys[k], writers[k]
             self.places[k].key, self.places[k].writer = <PyObject *>key, <PyObject *>writer
-            self.places[k].slot, self.places[k].vector, self.places[k].scalar = 0, 0, -1
-            if isinstance(writer, Leaf):
-                self.places[k].vector = (<Leaf>writer).count if (<Leaf>writer).floats else 0
-                self.places[k].scalar = (<Leaf>writer).code if (<Leaf>writer).ndim == 0 else -1
-            self.places[k].in_parts, self.places[k].offset = type(key) is tuple, offsets[k]
+            self.places[k].slot = 0
+            self.places[k].in_parts = type(key) is tuple
+            self.places[k].plain.kind, self.places[k].plain.offset = kind_of(writer), offsets[k]
+            self.plain[k] = self.places[k].plain
             self.in_parts = self.in_parts or type(key) is tuple
         self.entry_count, self.entry_keys = 0, []
         # Keys that are looked up by their own code are looked up each time.
@@ -142,6 +159,7 @@ cdef class StructWriter(Writer):
 
     def __dealloc__(self):
         free(self.places)
+        free(self.plain)
 
     cdef int write(self, char *at, object value, const Frame *frame) except -1:
         cdef Py_ssize_t k
@@ -161,6 +179,8 @@ cdef class StructWriter(Writer):
                 found = <object>items_of(<PyObject *>value)[k]  # Held: its own code may take it off the list.
                 self.write_found(&self.places[k], at, found, frame)
             return 0
+        if mode == BY_NAME and self.defaults is None and not self.in_parts:
+            return self.write_attributes(at, value, frame)
         if not self.extra and self.defaults is None:
             if mode in (BY_KEY, BY_ITEM) and len(value) != self.names:
                 return self.refused(value, frame)
@@ -184,9 +204,28 @@ cdef class StructWriter(Writer):
             self.remember(value)
         return 0
 
+    cdef int write_attributes(self, char *at, object value, const Frame *frame) except -1:
+        """`write` for an object that has all members as attributes: what most of its time goes to is the look-up."""
+        cdef Py_ssize_t k
+        cdef PyObject *found
+        cdef float doubt = 0
+        for k in range(self.count):
+            found = get_attribute(value, <object>self.places[k].key)
+            if found == NULL:
+                self.attribute_failed(value, <object>self.places[k].key, frame)
+            if put_member(self.plain[k].kind, at + self.plain[k].offset, found, &doubt) or doubt != 0:
+                doubt = 0
+                owned = <object>found
+                Py_DECREF(owned)
+                self.write_found(&self.places[k], at, owned, frame)
+            else:
+                Py_DECREF(<object>found)
+        return 0
+
     cdef inline int write_found(self, Place *place, char *at, object found, const Frame *frame) except -1:
-        if write_member(place, at, <PyObject *>found):
-            (<Writer>place.writer).write(at + place.offset, found, frame)
+        cdef float doubt = 0
+        if write_member(place, at, <PyObject *>found, &doubt) or doubt != 0:
+            (<Writer>place.writer).write(at + place.plain.offset, found, frame)
         return 0
 
     cdef object default(self, Py_ssize_t k, object value, const Frame *frame):
@@ -243,13 +282,12 @@ cdef class StructWriter(Writer):
         if mode == BY_NAME:
             if self.defaults is not None:
                 return getattr(value, key, MISSING)
-            try:
-                return PyObject_GetAttr(value, key)
-            except AttributeError:
-                # A member of __slots__ that was never set, or one that the first record of its class had.
-                if not hasattr(value, key):
-                    self.refused(value, frame)
-                raise
+            found = get_attribute(value, key)
+            if found == NULL:
+                self.attribute_failed(value, key, frame)
+            owned = <object>found
+            Py_DECREF(owned)
+            return owned
         if mode == BY_KEY:
             found = PyDict_GetItemWithError(value, key)
             if found == NULL:
@@ -257,27 +295,41 @@ cdef class StructWriter(Writer):
             return <object>found
         return value[key] if key in value else self.lacks(value, frame)
 
+    cdef int attribute_failed(self, object value, object key, const Frame *frame) except -1:
+        try:
+            error_is_set()
+        except AttributeError:
+            # A member of __slots__ that was never set, or one that the first record of its class had.
+            if not hasattr(value, key):
+                self.refused(value, frame)
+            raise
+
     cdef object lacks(self, object value, const Frame *frame):
         if self.defaults is None:
             self.refused(value, frame)
         return MISSING
 
     cdef int write_plain(self, char *at, PyObject *value) noexcept:
-        cdef Py_ssize_t k, position = 0
+        cdef Py_ssize_t k = 0, position = 0
         cdef PyObject **items
         cdef PyObject *name = NULL
         cdef PyObject *item = NULL
         cdef int member
+        cdef float doubt = 0
         if type_of(value) != <PyObject *>self.last or version_of(type_of(value)) != self.version:
             return 1
         if self.mode == BY_INDEX:
             if length_of(value) != self.count:
                 return 1
             items = items_of(value)
-            for k in range(self.count):
-                if write_member(&self.places[k], at, items[k]):
+            while True:
+                k = put_members(self.plain, k, self.count, at, items, &doubt)
+                if k == self.count:
+                    break
+                if (<Writer>self.places[k].writer).write_plain(at + self.plain[k].offset, items[k]):
                     return 1
-            return 0
+                k += 1
+            return doubt != 0
         if self.mode == BY_KEY:
             # None are remembered where a member is read from parts.
             if PyDict_Size(<object>value) != self.entry_count or not self.entry_count:
@@ -286,16 +338,16 @@ cdef class StructWriter(Writer):
                 if not PyDict_Next(<object>value, &position, &name, &item) or name != self.entries[k].key:
                     return 1
                 member = self.entries[k].member
-                if member >= 0 and write_member(&self.places[member], at, item):
+                if member >= 0 and write_member(&self.places[member], at, item, &doubt):
                     return 1
-            return 0
+            return doubt != 0
         if not self.slotted:
             return 1
         for k in range(self.count):
             item = (<PyObject **>(<char *>value + self.places[k].slot))[0]
-            if item == NULL or write_member(&self.places[k], at, item):
+            if item == NULL or write_member(&self.places[k], at, item, &doubt):
                 return 1
-        return 0
+        return doubt != 0
 
     cdef void ask_for(self, PyObject *value) noexcept:
         """Prefetch what a record points at; its own memory should be there by now."""
@@ -369,9 +421,9 @@ cdef Py_ssize_t write_plain_records(Writer writer, PyObject **records, Py_ssize_
                                     Py_ssize_t stride) noexcept:
     """Write records from the `first` on; the number of the one that needs a closer look, or `count`."""
     cdef Py_ssize_t k
-    cdef StructWriter ahead = writer if isinstance(writer, StructWriter) else None
+    cdef StructWriter ahead = writer if isinstance(writer, StructWriter) and count > MANY else None
     for k in range(first, count):
-        if k + 2 * AHEAD < count and ahead is not None:
+        if ahead is not None and k + 2 * AHEAD < count:
             prefetch(records[k + 2 * AHEAD])
             ahead.ask_for(records[k + AHEAD])
         if writer.write_plain(at + k * stride, records[k]):

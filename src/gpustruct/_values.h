@@ -7,6 +7,7 @@
 #include <math.h>
 #include <numpy/arrayobject.h>
 #include <numpy/arrayscalars.h>
+#include <stdint.h>
 #include <string.h>
 #include <structmember.h>
 
@@ -23,27 +24,99 @@ static inline void prefetch(const void *memory) {
 #endif
 }
 
-/* Up to four Python floats as f32; 1, and nothing written, if one is no float or does not fit. NaN and infinity
- * fit too, but one comparison is cheaper than three. `count` is a constant wherever this is called. */
-static inline int put_some(char *to, PyObject **values, const int count, double limit) {
-    float f[4];
-    for (int k = 0; k < count; k++) {
-        if (!PyFloat_CheckExact(values[k])) return 1;
-        double d = PyFloat_AS_DOUBLE(values[k]);
-        if (!(fabs(d) < limit)) return 1;
-        f[k] = (float)d;
-    }
-    memcpy(to, f, 4 * (size_t)count);
-    return 0;
+/* Python floats as f32; 1, and nothing written, if one is no float or does not fit. NaN and infinity fit too, but one
+ * comparison is cheaper than three. Every float has a variable: an array would be stored and loaded again. */
+static inline int float_fits(PyObject *value, float *f, double limit) {
+    if (!PyFloat_CheckExact(value)) return 0;
+    double d = PyFloat_AS_DOUBLE(value);
+    *f = (float)d;
+    return fabs(d) < limit;
 }
 
 static inline int put_floats(char *to, PyObject **values, Py_ssize_t count, double limit) {
-    switch (count) {
-        case 2: return put_some(to, values, 2, limit);
-        case 3: return put_some(to, values, 3, limit);
-        case 4: return put_some(to, values, 4, limit);
-        default: return count != 1 || put_some(to, values, 1, limit);
+    float x, y, z, w;
+    if (count < 1 || count > 4 || !float_fits(values[0], &x, limit)) return 1;
+    if (count > 1 && !float_fits(values[1], &y, limit)) return 1;
+    if (count > 2 && !float_fits(values[2], &z, limit)) return 1;
+    if (count > 3 && !float_fits(values[3], &w, limit)) return 1;
+    memcpy(to, &x, 4);
+    if (count > 1) memcpy(to + 4, &y, 4);
+    if (count > 2) memcpy(to + 8, &z, 4);
+    if (count > 3) memcpy(to + 12, &w, 4);
+    return 0;
+}
+
+/* What most members of a struct are. */
+enum member_kind { MEMBER_OTHER, MEMBER_F32, MEMBER_I32, MEMBER_U32, MEMBER_VEC2F, MEMBER_VEC3F, MEMBER_VEC4F };
+
+static inline int put_float(char *to, PyObject *value, float *doubt) {
+    if (!PyFloat_CheckExact(value)) return 1;
+    float f = (float)PyFloat_AS_DOUBLE(value);
+    *doubt += f - f;
+    memcpy(to, &f, 4);
+    return 0;
+}
+
+static inline int put_vector(char *to, PyObject *value, const int count, float *doubt) {
+    PyObject **items;
+    if (PyTuple_CheckExact(value))
+        items = ((PyTupleObject *)value)->ob_item;
+    else if (PyList_CheckExact(value))
+        items = ((PyListObject *)value)->ob_item;
+    else
+        return 1;
+    if (Py_SIZE(value) != count) return 1;
+    float own = 0;
+    if (put_float(to, items[0], &own) || put_float(to + 4, items[1], &own)) return 1;
+    if (count > 2 && put_float(to + 8, items[2], &own)) return 1;
+    if (count > 3 && put_float(to + 12, items[3], &own)) return 1;
+    *doubt += own;
+    return 0;
+}
+
+struct plain_member {
+    int kind;
+    Py_ssize_t offset;
+};
+
+/* A small integer as 32 bits. */
+static inline int put_small(char *to, PyObject *value, const int negative) {
+    if (!PyLong_CheckExact(value)) return 1;
+#if PY_VERSION_HEX >= 0x030c0000
+    if (!PyUnstable_Long_IsCompact((PyLongObject *)value)) return 1;
+    long long n = PyUnstable_Long_CompactValue((PyLongObject *)value);
+    if (n < (negative ? INT_MIN : 0) || n > INT_MAX) return 1;
+#else
+    Py_ssize_t digits = Py_SIZE(value);
+    if ((digits & ~(Py_ssize_t)1) && !(negative && digits == -1)) return 1;
+    long long n = digits * (long long)((PyLongObject *)value)->ob_digit[0];
+#endif
+    int32_t i = (int32_t)n;
+    memcpy(to, &i, 4);
+    return 0;
+}
+
+/* Write an exact float, a small exact int, or a tuple or list of exact floats; 1 for any other value, which may be
+ * written in part. `doubt` is no longer 0 after a float that is not finite as f32: one look is enough for many. */
+static inline int put_member(int kind, char *to, PyObject *value, float *doubt) {
+    switch (kind) {
+        case MEMBER_F32: return put_float(to, value, doubt);
+        case MEMBER_I32: return put_small(to, value, 1);
+        case MEMBER_U32: return put_small(to, value, 0);
+        case MEMBER_VEC2F: return put_vector(to, value, 2, doubt);
+        case MEMBER_VEC3F: return put_vector(to, value, 3, doubt);
+        case MEMBER_VEC4F: return put_vector(to, value, 4, doubt);
+        default: return 1;
     }
+}
+
+/* `put_member` for the members of a tuple or a list from `k` on, until one returns 1: which, or `count`. */
+static inline Py_ssize_t put_members(const struct plain_member *members, Py_ssize_t k, Py_ssize_t count, char *at,
+                                     PyObject **items, float *doubt) {
+    float found = *doubt;
+    while (k < count && !put_member(members[k].kind, at + members[k].offset, items[k], &found)) k++;
+    *doubt = found;
+    return k;
 }
 
 /* Small integers are read where they lie. */
@@ -94,6 +167,9 @@ static inline int numpy_float(PyObject *value, void *bits) {
     }
     return 0;
 }
+
+/* For Cython, which then raises the error that a function of Python's C API has set. */
+static inline int error_is_set(void) { return -1; }
 
 /* 16 is T_OBJECT_EX, an object that raises AttributeError while it is unset: what __slots__ makes. */
 static inline Py_ssize_t member_offset(PyObject *found, PyObject *kind) {
