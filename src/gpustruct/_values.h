@@ -133,10 +133,10 @@ static inline long long int_value(PyObject *value, int *overflow) {
 
 /* numpy's integers that fit into 64 bits with a sign, and its bool: whether `value` is one. */
 static inline int numpy_integer(PyObject *value, long long *n) {
-#define INTEGER(name)                                   \
-    if (Py_TYPE(value) == &Py##name##ArrType_Type) {     \
+#define INTEGER(name) \
+    if (Py_TYPE(value) == &Py##name##ArrType_Type) { \
         *n = (long long)PyArrayScalar_VAL(value, name); \
-        return 1;                                       \
+        return 1; \
     }
     INTEGER(Int)
     INTEGER(UInt)
