@@ -575,3 +575,28 @@ def test_no_warning_where_both_compilers_take_it() -> None:
     taken("const_assert(true);")
     taken("const a = 3.4028234e38f; const b = 0x1p-149f; const c = true && false;")
     taken("fn f(p: ptr<function, f32>, q: ptr<private, f32>) {}")
+
+
+@pytest.mark.parametrize(
+    ("expression", "rule"),
+    [
+        ("u32(clamp(n, 5u, 3u))", "constant-fault"), ("extractBits(n, 20u, 20u)", "constant-fault"), ("insertBits(n, n, 20u, 20u)", "constant-fault"),
+        ("u32(smoothstep(1.0, 1.0, f32(n)))", "constant-fault"), ("u32(ldexp(f32(n), 200))", "constant-fault"), ("vec2(n, 1u)[2]", "constant-fault"),
+        ("clamp(1u, n + 5u, 3u)", ""), ("extractBits(7u, n + 20u, 20u)", ""), ("u32(smoothstep(1.0, f32(n), 2.0))", ""), ("u32(pow(-1.0, f32(n)))", ""), ("7u % n", ""),
+    ],
+)  # fmt: skip
+def test_F12_constants_among_the_arguments_are_judged_at_once(expression: str, rule: str) -> None:
+    for value in ("", " = 0", " = 1"):
+        text = f"override n: u32{value}; override m: u32 = {expression};"
+        if rule:
+            refused(text, rule)
+        else:
+            assert isinstance(judged(text)[0], wgsl.Module)
+
+
+@pytest.mark.parametrize("format_", ["r64uint, atomic", "r64uint, write"])
+def test_W27_F21_texel_formats_of_naga(format_: str) -> None:
+    text = f"{BUFFER}var t: texture_storage_2d<{format_}>;"
+    refused(text, "enumerant", *["naga-type"] * 1)
+    taken(text, target="naga")
+    refused(text, "enumerant", target="tint")

@@ -283,3 +283,59 @@ def test_F19_syntax_errors_say_what_could_stand_there_or_what_to_write(text: str
     message = str(fault_of(text)).splitlines()[0]
     assert said in message
     assert "another token" not in message
+
+
+# Others of these kinds, tried from outside.
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "<% code %>", "@@CODE@@", "__CODE__", "[[CODE]]", "{{> partial }}", "<?= code ?>", "${fns.map(f => `fn ${f}() {}`).join()}", "$include(\"x\")",
+        "%(code)s", "{0}", "@import \"a.wgsl\";", "!INCLUDE x.wgsl", "for (;;) {}", "if (x) { y }", "---", "<script>", "@group(0)", "@@@",
+    ],
+)  # fmt: skip
+def test_F3_W28_W29_marks_of_other_engines_and_debris(line: str) -> None:
+    module = skipped(f"struct A {{ x: u32 }}\n{line}\n{REST}")
+    assert list(module.structs) == ["A", "G", "H"]
+    assert module.constants == {"N": 4}
+    assert (2, line) in listed(module)
+
+
+@pytest.mark.parametrize(
+    ("size", "known"),
+    [
+        ("<%= n %>", (None, 1, 1)), ("%N%, 4", (None, 4, 1)), ("__N__", (None, 1, 1)), ("@N@, @M@", (None, None, 1)), ("{N}, 1", (None, 1, 1)),
+        ("64 / {{n}}, 2", (None, 2, 1)), ("8, TILE", (8, None, 1)), ("{{ sizes | join(',') }}", (None, 1, 1)), ("${wg[0]}, ${wg[1]}, 2", (None, None, 2)),
+    ],
+)  # fmt: skip
+def test_W33_sizes_that_another_text_or_engine_gives(size: str, known: tuple[int | None, ...]) -> None:
+    module = skipped(f"@compute @workgroup_size({size}) fn m() {{}}\n@workgroup_size({size})\n@compute\nfn n() {{}}")
+    assert [entry.workgroup_size for entry in module.entry_points.values()] == [known, known]
+    with pytest.raises(WgslError):
+        wgsl.parse(f"@compute @workgroup_size({size}) fn m() {{}}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["\ufeff\ufeffstruct S { a: f32 }", "// c\n\ufeffstruct S { a: f32 }", "struct S { \ufeffa: f32 }", "struct S { a\ufeff: f32 }", "struct S { a: \ufefff32 }"],
+)  # fmt: skip
+def test_F18_more_of_them_and_within_a_declaration(text: str) -> None:
+    assert "byte order mark" in str(fault_of(text))
+    module = skipped(text)
+    assert list(module.structs) == ["S"]
+    assert listed(module)[0][1] == "a byte order mark"
+    # In a comment it is a character like others.
+    assert list(wgsl.parse("// \ufeff\nstruct S { a: f32 }").structs) == ["S"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("typedef A = f32;", "write `alias`"), ("static x: u32 = 1;", "write `const`"), ("struct S { a: [f32; 4] }", "write array<type, count>"), ("const a = [1, 2];", "array(values)"),
+        ("struct S { [[offset(0)]] a: f32; };", "@size on the member before"), ("fn f(a: f32 { }", "(current: '{')"), ("pub fn f() {}", "remove `pub`"), ("export fn f() {}", "remove `export`"),
+        ("enum E { A, B }", "write a `const`"), ("uniform vec3 x;", "var<uniform>"), ("var<storage read> a: f32;", "`,` or `>` here"), ("const a 1;", "`:` or `=` here"),
+    ],
+)  # fmt: skip
+def test_F19_spellings_of_other_languages(text: str, said: str) -> None:
+    assert said in str(fault_of(text)).splitlines()[0]

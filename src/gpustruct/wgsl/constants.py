@@ -12,7 +12,7 @@ from .builtins import FUNCTIONS, matrices
 from .constructors import Constructors
 from .extensions import NAGA_NOT_CONSTANT
 from .kinds import BOOL, Type
-from .operators import Fault
+from .operators import ArgumentFault, Fault
 from .syntax import Call, Chain, Group, Literal, Name, Postfix, Step, Token, Unary
 from .tokens import PLACEHOLDER
 from .values import Names, Unknown, Value, each, from_parts, names_of
@@ -86,16 +86,21 @@ class Evaluator(Constructors):
         kind = self.scope.kind_of(callee.text)
         if kind not in ("", "alias", "struct"):
             raise self.error("not-constant", callee.offset, what=f"a call of {kind} {callee.text}")
-        values = [self.value(argument) for argument in node.arguments]
+        values: list[Value] = []
+        uses = [self.scope.override_uses]
+        for argument in node.arguments:
+            values.append(self.value(argument))
+            uses.append(self.scope.override_uses)
         if not kind and callee.text in FUNCTIONS:
-            return self._function(node, values)
+            return self._function(node, values, uses)
         if not kind and builtins.is_runtime(callee.text):
             raise self.error("not-constant", callee.offset, what=f"a call of {callee.text}()")
         if not kind and callee.arguments is None and (inferred := self.inferred(callee, values)):
             return self.construct(inferred, values, node)
         return self.construct(self.scope.type_of(callee), values, node)
 
-    def _function(self, node: Call, values: list[Value]) -> Value:
+    def _function(self, node: Call, values: list[Value], uses: list[int]) -> Value:
+        """The value of a built-in; `uses` are the uses of overrides before each argument and after the last."""
         name, template = node.callee.text, node.callee.arguments
         count, run = FUNCTIONS[name]
         result = None
@@ -108,7 +113,13 @@ class Evaluator(Constructors):
         call = builtins.Call(self, name, values, node.offset, result)
         if len(values) != count:
             raise call.refusal()
-        found = run(call)
+        try:
+            found = run(call)
+        except ArgumentFault as fault:
+            # What constants among the arguments break, no value of an override mends.
+            hopeless = uses[fault.first] == uses[fault.last + 1]
+            start = self.scope.override_uses if hopeless else uses[0]
+            raise self._faulty(fault, node.offset, start) from None
         if name in NAGA_NOT_CONSTANT:
             self.scope.warn_at("naga-constant", node.offset, what=f"{name}()")
         return found

@@ -29,9 +29,12 @@ _OWN_WORDS = ("builtin", "interpolate", "diagnostic", "early_depth_test")
 class Resolver:
     """The scope of one module: what its names mean, once `resolve` has met their declarations."""
 
-    def __init__(self, source: Source, overrides: Mapping[Any, Any] | None, target: Target) -> None:
+    def __init__(
+        self, source: Source, overrides: Mapping[Any, Any] | None, target: Target, *, is_template: bool
+    ) -> None:
         self.source = source
         self.target = target
+        self.is_template = is_template
         self.enabled: set[str] = set()
         self.evaluator = Evaluator(self)
         self.overrides = Overrides(self, overrides)

@@ -21,11 +21,18 @@ _OLD_NAMES = {
     "block": "remove [[block]]: a struct needs no attribute",
     "stride": "remove [[stride(...)]]: an array's stride follows from its element, @size and @align change that",
     "access": "write the access into the variable: var<storage, read>",
+    "offset": "remove [[offset(...)]]: @size on the member before and @align move a member",
     "override": "write `override` in place of `let`: @id(1) override name: type;",
 }
 _OLD_WORDS = {
     "type": "write `alias`: `type` is its old spelling",
+    "typedef": "write `alias`: `typedef` is no WGSL",
     "let": "write `const`: `let` stands in functions only",
+    "static": "write `const` or `var<private>`: `static` is no WGSL",
+    "pub": "remove `pub`: everything in a module is visible",
+    "export": "remove `export`: everything in a module is visible",
+    "uniform": "write @group(0) @binding(0) var<uniform> and the type after the name",
+    "enum": "write a `const` for each value: WGSL has no enumerations",
 }
 
 
@@ -64,6 +71,8 @@ def way_out(source: Source, piece: Piece, token: Token) -> str:
         if token.text == "struct" and name and name[1] in ("align", "size"):
             return f"put {short(attribute, 60)} on a member: a struct takes no attributes"
         return f"remove {short(attribute, 60)}: {token.text} takes no attributes"
+    if token.text == "[" and re.search(r"[:=]\s*$", text[:place]):
+        return "write array<type, count> for a type, array(values) for a value"
     if token.text == ";" and text.startswith("struct"):
         return "write `,`: commas separate members"
     return "correct the declaration"

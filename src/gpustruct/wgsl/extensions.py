@@ -31,7 +31,7 @@ REQUIRES = {
     "packed_4x8_integer_dot_product": Extension(),
     "pointer_composite_access": Extension(),
     "unrestricted_pointer_parameters": Extension(False, "pass pointers into function and private variables only"),
-    STANDARD_LAYOUT: Extension(False, "keep to the strict layout: uniform_safe(...)"),
+    STANDARD_LAYOUT: Extension(False, "keep to the strict layout: uniform_safe(T) makes it"),
     "subgroup_id": Extension(False, "leave the directive out there, naga has the builtin values without it"),
     "subgroup_uniformity": Extension(False, "leave the directive out there, it adds no syntax"),
     "texture_and_sampler_let": Extension(False, "name the texture or sampler itself where you use it"),

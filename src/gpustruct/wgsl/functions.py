@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from ..errors import WgslError
 from . import attributes, builtin_values, directives, kinds
 from .attributes import Interface
 from .declarations import Resolver
@@ -175,9 +176,19 @@ def _workgroup_size(resolver: Resolver, declaration: Declaration, found: dict[st
     if "subgroup_size" in found:
         _subgroup_size(resolver, found["subgroup_size"])
     nodes = found["workgroup_size"].arguments
-    sizes = [_size(resolver, node) for node in nodes]
-    _check_one_type(resolver, nodes)
+    known = [node for node in nodes if _is_known(resolver, node)]
+    sizes = [_size(resolver, node) if node in known else None for node in nodes]
+    _check_one_type(resolver, known)
     return tuple((*sizes, 1, 1)[:3])
+
+
+def _is_known(resolver: Resolver, node: Any) -> bool:
+    """Whether this text declares all that a size names: other texts may declare what a template names."""
+    try:
+        resolver.overrides.evaluated(node)
+    except WgslError as error:
+        return not resolver.is_template or error.rule not in ("unresolved", "needs-skipped")
+    return True
 
 
 def _size(resolver: Resolver, node: Any) -> int | None:

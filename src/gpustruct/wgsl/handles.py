@@ -14,7 +14,7 @@ from .extensions import NAGA_TYPES, REQUIRES
 from .kinds import Type
 from .scope import Scope
 from .syntax import Name
-from .texels import FORMATS
+from .texels import FORMATS, NAGA_FORMAT
 
 _SAMPLED = [f"texture_{kind}" for kind in ("1d", "2d", "2d_array", "3d", "cube", "cube_array", "multisampled_2d")]
 _STORAGE = [f"texture_storage_{kind}" for kind in ("1d", "2d", "2d_array", "3d")]
@@ -73,7 +73,10 @@ def _storage(scope: Scope, name: Name) -> Type:
     arguments: tuple[Any, ...] = name.arguments or ()
     if len(arguments) != 2:
         raise refusal(scope, name, "a texel format and an access mode")
-    texel = enumerant(scope, name, 0, tuple(FORMATS), "a texel format")
+    if isinstance(arguments[0], Name) and arguments[0].text == NAGA_FORMAT:
+        _naga_only(scope, arguments[0].offset, f"the texel format {NAGA_FORMAT}", "use rg32uint")
+    formats = (*FORMATS, NAGA_FORMAT) if scope.target.is_naga else tuple(FORMATS)
+    texel = enumerant(scope, name, 0, formats, "a texel format")
     access = arguments[1]
     if isinstance(access, Name) and access.text == "atomic":
         _naga_only(

@@ -32,6 +32,15 @@ class Fault(Exception):
     """An operation that has no value: overflow, division by zero, a shift too far."""
 
 
+class ArgumentFault(Fault):
+    """A fault of a built-in's arguments from `first` to `last`, whatever the others are."""
+
+    def __init__(self, text: str, first: int, last: int) -> None:
+        super().__init__(text)
+        self.first = first
+        self.last = last
+
+
 def fit(scalar: str, value: Number) -> Number:
     """`value` in the type `scalar`: floats rounded; Fault if the type cannot represent it."""
     if scalar == "bool":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -23,6 +24,8 @@ from .values import Value
 
 MOST_DECLARATIONS = 10_000
 MOST_SKIPPED = 10_000
+# Also its three bytes, each read as a character.
+_BYTE_ORDER_MARKS = re.compile(f"(?:{BYTE_ORDER_MARK}|\xef\xbb\xbf)+")
 _DIRECTIVES = ("enable", "requires", "diagnostic")
 
 
@@ -59,7 +62,7 @@ class _Reader:
         self.skip = skip
         self.standard_layout = standard_layout or target.is_tint
         self.skipped: list[Skipped] = []
-        self.resolver = Resolver(self.source, overrides, target)
+        self.resolver = Resolver(self.source, overrides, target, is_template=skip)
         self.directives = Directives(self.resolver)
 
     def module(self) -> Module:
@@ -149,9 +152,9 @@ class _Reader:
             return None
         templates = Templates(source, self.defines)
         source.text = templates.text
-        if source.text.startswith(BYTE_ORDER_MARK):
-            source.text = " " + source.text[1:]
-            self._list(0, "a byte order mark", "it is no WGSL")
+        for found in _BYTE_ORDER_MARKS.finditer(source.text):
+            self._list(found.start(), "a byte order mark", "it is no WGSL")
+        source.text = _BYTE_ORDER_MARKS.sub(lambda found: " " * len(found[0]), source.text)
         for mark in templates.marks:
             if not mark.is_value:
                 reason = "it is no WGSL" if mark.end > mark.start else "a block comment must end"

@@ -286,6 +286,6 @@ def tree(source: Source, piece: Piece) -> Declaration:
             mark = source.shown[piece.start : piece.end].split("\n")[0]
             raise source.error("preprocessor", piece.start, mark=f"`{short(mark, 60)}`") from None
         way_out = expected.way_out(source, piece, token)
-        raise source.error("syntax", token.offset, expected=wanted, found=token.text, way_out=way_out) from None
+        raise source.error("syntax", token.offset, expected=wanted, found=token.text or "{", way_out=way_out) from None
     except _Mixed as error:
         raise source.error("operators-mixed", error.sign.offset, sign=error.sign.text) from None

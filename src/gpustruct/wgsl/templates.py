@@ -31,6 +31,9 @@ _COMMENT = re.compile(r"//.*|/\*.*?\*/")
 _NAMED = re.compile(r"\{\{[ \t]*(\w+)[ \t]*\}\}|[$\#]\{[ \t]*(\w+)[ \t]*\}")
 _GUARD = re.compile(r"(?:ifndef[ \t]+|if[ \t]*![ \t]*defined[ \t]*\(?[ \t]*)(\w+)[ \t)]*\Z")
 _GUARDED = re.compile(r"\s*\#[ \t]*define[ \t]+(\w+)")
+# Marks of other engines, which mean something in WGSL elsewhere.
+_SIZES = re.compile(r"(?<=@workgroup_size\()[^;\n]{1,300}?(?=\)[ \t]*(?:[\n@]|fn\b))")
+_OTHER_MARK = re.compile(r"<%.*?%>|%\w+%|@\w+@|\{\w+\}")
 _VISIBLE = re.compile(f"[^{LINE_BREAK}]")
 _LIST = re.compile(r"[{}]|[^\w\s:,.\-*/\"]")
 
@@ -86,7 +89,7 @@ class Templates:
         self._under: list[str] = [""]
         self.text = source.text
         self._scan()
-        self.text = self._blanked()
+        self.text = _SIZES.sub(_unknown, self._blanked())
         found = wesl.found_in(self.text, self._defines)
         if found.marks:
             self._merge(found)
@@ -199,6 +202,11 @@ class Templates:
         self.dropped += (
             Dropped(start, end, f"it stands in a branch that is not taken: {text}") for start, end, text in found.dead
         )
+
+
+def _unknown(found: re.Match[str]) -> str:
+    """The arguments of a @workgroup_size, other engines' marks in them as placeholders."""
+    return _OTHER_MARK.sub(lambda mark: PLACEHOLDER * len(mark[0]), found[0])
 
 
 def filled(text: str, defines: Defines) -> str:

@@ -13,3 +13,5 @@ FORMATS: dict[str, str] = {
     **dict.fromkeys(_UNSIGNED.split(), "u32"),
     **dict.fromkeys(_SIGNED.split(), "i32"),
 }
+# naga's own.
+NAGA_FORMAT = "r64uint"

@@ -9,14 +9,14 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .source import BLANK, LINE_BREAK, MOST_TOKENS, Source
+from .source import BLANK, BYTE_ORDER_MARK, LINE_BREAK, MOST_TOKENS, Source
 
 MAX_NESTING = 127
 # What stands for a template's `{{ value }}` (see templates): no WGSL, so that whatever holds it is refused.
 PLACEHOLDER = "\x01"
 
 LINE_COMMENT = f"//[^{LINE_BREAK}]*"
-_OTHER = r"\x80-\x84\x86-\u200d\u2010-\u2027\u202a-\U0010ffff"
+_OTHER = r"\x80-\x84\x86-\u200d\u2010-\u2027\u202a-\ufefe\uff00-\U0010ffff"
 DIGITS = r"0[xX][0-9a-fA-F]*\.?[0-9a-fA-F]*(?:[pP][+-]?[0-9]+)?|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 NAME = f"[A-Za-z_{_OTHER}][A-Za-z0-9_{_OTHER}]*"
 _TOKEN = re.compile(
@@ -172,7 +172,8 @@ def _raw_tokens(source: Source, piece: Piece) -> Iterator[list[str | int]]:
                 yield ["NAME", PLACEHOLDER, offset]
                 offset = placeholder.end()
                 continue
-            raise source.error("character", offset, character=repr(text[offset]))
+            rule = "byte-order-mark" if text[offset] == BYTE_ORDER_MARK else "character"
+            raise source.error(rule, offset, character=repr(text[offset]))
         group, start, offset = found.lastgroup, offset, found.end()
         if group == "comment":
             offset = end_of_comment(source, start)

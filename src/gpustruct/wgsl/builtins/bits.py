@@ -9,7 +9,7 @@ from typing import Any
 from ...layout import SCALARS
 from .. import kinds, operators
 from ..kinds import ABSTRACT_FLOAT, ABSTRACT_INT
-from ..operators import Fault, fit
+from ..operators import ArgumentFault, fit
 from ..values import Value, from_parts
 from .call import INTEGERS, Call
 
@@ -51,7 +51,7 @@ def _field(call: Call, first: int) -> tuple[int, int]:
     """Offset and count, the arguments from `first` on, of a bit field."""
     offset, count = call.one(first, "u32"), call.one(first + 1, "u32")
     if offset + count > 32:
-        raise Fault(f"{call.name}() of {count} bits from bit {offset}")
+        raise ArgumentFault(f"{call.name}() of {count} bits from bit {offset}", first, first + 1)
     return offset, count
 
 

@@ -11,7 +11,7 @@ from ... import layout
 from ...layout import SCALARS
 from .. import kinds, operators
 from ..kinds import ABSTRACT_FLOAT, BOOL
-from ..operators import ARITHMETIC, Fault
+from ..operators import ARITHMETIC, ArgumentFault, Fault
 from ..values import Value, from_parts
 from .call import FLOATS, NUMBERS, Call, attempt, componentwise, stepwise
 from .packing import to_half
@@ -33,7 +33,7 @@ def _fract(x: float) -> float:
 
 def _clamp(x: Any, low: Any, high: Any) -> Any:
     if low > high:
-        raise Fault(f"clamp() from {low} to {high}")
+        raise ArgumentFault(f"clamp() from {low} to {high}", 1, 2)
     return min(max(x, low), high)
 
 
@@ -60,6 +60,8 @@ def _fma(scalar: str, a: float, b: float, c: float) -> Any:
 
 
 def _smoothstep(scalar: str, low: float, high: float, value: float) -> Any:
+    if low == high:
+        raise ArgumentFault(f"smoothstep() from {low} to {high}", 0, 1)
     t = _saturate(ARITHMETIC["/"](scalar, _MINUS(scalar, value, low), _MINUS(scalar, high, low)))
     return _TIMES(scalar, _TIMES(scalar, t, t), _MINUS(scalar, 3.0, _TIMES(scalar, 2.0, t)))
 
@@ -92,7 +94,7 @@ def _ldexp(call: Call) -> Value:
     parts: list[Any] = []
     for number, exponent in zip(numbers, exponents if rows > 1 else (exponents,), strict=True):
         if exponent > _LARGEST_EXPONENT[scalar]:
-            raise Fault(f"ldexp() with the exponent {exponent} in {scalar}")
+            raise ArgumentFault(f"ldexp() with the exponent {exponent} in {scalar}", 1, 1)
         parts.append(operators.fit(scalar, attempt(math.ldexp, (number, exponent))))
     return from_parts(rows, scalar, parts)
 
