@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpustruct import Struct, WgslError, array, dtype_of, f32, mat2x2f, mat3x3f, vec3f, wgsl
+from gpustruct import SourceError, Struct, WgslError, array, batch, dtype_of, f32, mat2x2f, mat3x3f, vec3f, wgsl
 from gpustruct.cli.findings import check_text
 
 SCENE = "struct S { a: f32, b: vec3f, c: u32 }"
@@ -69,6 +69,37 @@ def test_F27_what_differs_is_still_told(T: Any, text: str, member: str) -> None:
     with pytest.raises(WgslError) as caught:
         wgsl.check(T, text, name="S")
     assert any(line.split()[:2] == ["Python", member] for line in str(caught.value).split("\n"))
+
+
+@pytest.mark.parametrize(
+    ("T", "text"),
+    [
+        (np.dtype([("a", "f4"), ("_pad", "V12"), ("b", "f4", 3), ("c", "u4")]), SCENE),
+        (np.dtype([("x", "V4"), ("a", "f4"), ("y", "V4", 2), ("b", "f4", 3), ("c", "u4")]), SCENE),
+        (np.dtype([("a", ">f4"), ("", "V1"), ("b", "f8", 3), ("c", "u2")]), SCENE),
+        (
+            np.dtype([("n", "u4"), ("_p", "V12"), ("lights", LIGHT, 2)]),
+            "struct Light { color: vec3f, range: vec3f } struct S { n: u32, lights: array<Light, 2> }",
+        ),
+    ],
+)
+def test_F27_batch_passes_over_void_fields(T: Any, text: str) -> None:
+    S = wgsl.parse(text).structs["S"]
+    first, last = next(name for name in T.names if T[name].kind != "V"), T.names[-1]
+    source = np.zeros(2, T)
+    source[first] = [1, 2]
+    number = source[last]["color"] if last == "lights" else source[last]
+    number[...] = 7
+    for given in (source, source[::-1][::-1], source.view(np.recarray)):
+        found = batch(S, given)
+        assert getattr(found, first).tolist() == [1, 2]
+        assert (getattr(found, last).color if last == "lights" else getattr(found, last)).reshape(-1).tolist() == [
+            7
+        ] * number.size
+    single = batch(S, source[1])
+    assert getattr(single, first) == 2
+    with pytest.raises(SourceError, match=rf"S\.{last}"):
+        batch(S, np.zeros(2, [(name, "V4" if name == last else T[name]) for name in T.names if name]))
 
 
 def test_F27_the_dtype_that_gpustruct_makes_agrees() -> None:

@@ -29,16 +29,26 @@ _READABLE = (1, 3, 11, 13)
 
 
 def structured(array: np.ndarray, where: str) -> Shelf:
-    """A structured array's fields as columns: views, whatever its offsets, strides and byte order."""
+    """A structured array's fields as columns: views, whatever its offsets, strides and byte order.
+
+    Fields of raw bytes are padding that somebody wrote out.
+    """
     names = array.dtype.names
     assert names is not None
+    padding = frozenset(name for name in names if _is_void(array.dtype[name]))
     if isinstance(array, np.ma.MaskedArray):
         array = unmasked(array, where, "array")
 
     def get(name: str, slot: Slot, where: str) -> Any:
         return read_array(array[name], slot, where)
 
-    return Shelf(names, get, where)
+    return Shelf(names, get, where, padding)
+
+
+def _is_void(dtype: np.dtype[Any]) -> bool:
+    while dtype.subdtype is not None:
+        dtype = dtype.base
+    return dtype.type is np.void and dtype.names is None
 
 
 def read_array(array: np.ndarray, slot: Slot, where: str) -> Any:

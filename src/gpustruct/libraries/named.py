@@ -17,6 +17,8 @@ class Shelf(NamedTuple):
     get: Callable[[Any, Slot, str], Any]
     # How a message shows the names that came, and where it says the fault is.
     where: str
+    # Names that are no columns unless a member is called like them: padding that somebody wrote out.
+    padding: frozenset[str] = frozenset()
 
 
 def shaped(values: np.ndarray | Shelf, shape: Shape) -> Any:
@@ -30,7 +32,7 @@ def shaped(values: np.ndarray | Shelf, shape: Shape) -> Any:
     def get(name: Any, slot: Slot, where: str) -> Any:
         return shaped(shelf.get(name, slot, where), shape)
 
-    return Shelf(shelf.keys, get, shelf.where)
+    return shelf._replace(get=get)
 
 
 def peel(

@@ -150,16 +150,8 @@ def _buffer(source: Any, where: str) -> Shelf | None:
         array = np.asarray(exported)
     except (TypeError, ValueError, BufferError, NotImplementedError, RuntimeError):
         return _refuse(where, source)
-    names = array.dtype.names
-    if names is None:
-        return _refuse(where, source)
-    # Formats of buffers spell padding out as a field of raw bytes.
-    padding = [
-        name
-        for name in names
-        if array.dtype[name].kind == "V" and array.dtype[name].base.names is None and array.dtype[name].subdtype is None
-    ]
-    return structured(array[[name for name in names if name not in padding]], where)
+    # Formats of buffers spell padding out as fields of raw bytes, as `structured` knows.
+    return structured(array, where) if array.dtype.names is not None else _refuse(where, source)
 
 
 def _attributes(source: Any, where: str) -> Shelf | None:

@@ -110,7 +110,8 @@ class _Pick:
         return array
 
     def finish(self, cls: Any) -> None:
-        unknown = [] if self.options.extra else [key for key in self.keys if key not in self.used]
+        known = self.used | self.shelf.padding
+        unknown = [] if self.options.extra else [key for key in self.keys if key not in known]
         where, expected = self.shelf.where, ", ".join(member_names(cls))
         if self.renames:
             raise SourceError.of("rename-member", unknown=", ".join(self.renames), type=cls.__name__, expected=expected)
