@@ -318,6 +318,7 @@ class WgslError(GpuStructError):
         "variable-value": "var<{space}> takes no initial value (current: one) - at {where}; remove it and write the buffer, or assign in a function",
         "handle": "a texture or a sampler is declared without address space, everything else with one (current: {given}) - at {where}; {way_out}",
         "host-shareable": "a type in {space} must be host-shareable (current: {why}) - at {where}; use u32 for bool, and bind textures by themselves",
+        "immediate-array": "var<immediate> may hold no array (current: {type}) - at {where}; {way_out}",
         "runtime-space": "a runtime-sized array may only be in storage (current: {type} in {space}) - at {where}; give it a count, or use var<storage>",
         "override-space": "an array sized by an override may only be a variable in workgroup (current: {type} in {space}) - at {where}; use a const",
         "atomic-space": "an atomic must be in workgroup, or in storage with read_write (current: {type} in {space}, {access}) - at {where}; use var<storage, read_write>",

@@ -600,3 +600,17 @@ def test_W27_F21_texel_formats_of_naga(format_: str) -> None:
     refused(text, "enumerant", *["naga-type"] * 1)
     taken(text, target="naga")
     refused(text, "enumerant", target="tint")
+
+
+@pytest.mark.parametrize("type_", ["array<f32, 4>", "array<array<f32, 2>, 2>", "A", "B"])
+def test_immediate_data_holds_no_arrays_except_on_naga(type_: str) -> None:
+    text = f"struct A {{ a: f32, b: array<u32, 2> }} struct B {{ a: A }} var<immediate> v: {type_};"
+    refused(text, "immediate-array", "naga-type")
+    taken(text, target="naga")
+    refused(text, "immediate-array", target="tint")
+    taken("struct A { a: f32, b: mat2x2f } var<immediate> v: A;")
+
+
+@pytest.mark.parametrize("text", ["const binding_array = 1;", "struct binding_array { a: u32 }", "fn f(binding_array: u32) {}", "alias binding_array = u32;"])  # fmt: skip
+def test_binding_array_is_a_name_like_others(text: str) -> None:
+    taken(text)

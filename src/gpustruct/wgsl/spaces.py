@@ -8,6 +8,7 @@ from .scope import Scope
 
 SPACES = ("uniform", "storage", "workgroup", "private", "immediate")
 _WRITABLE = ("workgroup", "private", "function")
+_NO_ARRAYS = "use members of their own, or var<uniform>"
 _SHARED = ("uniform", "storage", "immediate")
 _WITH_BUFFERS = ("uniform", "storage", "workgroup")
 
@@ -34,9 +35,16 @@ def check(scope: Scope, offset: int, name: str, space: str, access: str, kind: T
             raise source.error("atomic-space", offset, type=kind.name, space=space, access=access)
     if space in _SHARED and not kind.is_shareable:
         raise source.error("host-shareable", offset, space=space, why=kind.why)
+    if space == "immediate" and _has_array(kind) and not scope.target.is_naga:
+        scope.warn_at("naga-type", offset, name="arrays in var<immediate>", remedy=_NO_ARRAYS)
+        raise source.error("immediate-array", offset, type=kind.name, way_out=_NO_ARRAYS)
     if space == "immediate" and _has_half(kind):
         where = f"{name}, line {source.line_at(offset)}"
         scope.warn(BackendWarning.of("naga-immediate", type=kind.name, where=where))
+
+
+def _has_array(kind: Type) -> bool:
+    return kind.element is not None or any(_has_array(member) for _, member in kind.members)
 
 
 def _has_half(kind: Type) -> bool:
