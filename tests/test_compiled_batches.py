@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
-from gpustruct import GpuStructError, Struct, array, f32, mat3x3f, pack, u32, vec3f, vec4f
+from gpustruct import GpuStructError, Struct, array, batch, f32, mat3x3f, pack, u32, vec3f, vec4f
 from gpustruct import layout as layouts
 from gpustruct.columns import collect
 from gpustruct.packing import Bound, _part, bind, pack_into
@@ -205,3 +205,61 @@ def test_leaves_are_in_the_order_of_the_members() -> None:
     pack(batch)
     names = [leaf.path for leaf in layouts.leaves(Particle.__layout__)]
     assert names == [(name,) for name in Particle.__members__]
+
+
+def test_a_structured_dtype_whose_names_change() -> None:
+    class Pair(Struct):
+        alpha: f32
+        beta: f32
+
+    rows = np.array([(1, 2), (3, 4)], "f4,f4")
+    rows.dtype.names = ("alpha", "beta")
+    assert batch(Pair, rows).alpha.tolist() == [1, 3]
+    rows.dtype.names = ("beta", "alpha")
+    assert batch(Pair, rows).alpha.tolist() == [2, 4]
+    rows.dtype.names = ("beta", "gamma")
+    with pytest.raises(GpuStructError, match="gamma"):
+        batch(Pair, rows)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        [("position", "f4", 3), ("life", "f4")],
+        [("life", "<i2"), ("position", ">f8", (3,))],
+        [("position", "f4", 2), ("life", "f4")],
+        [("position", "f4", 3), ("life", "c8")],
+        [("position", "f4", 3), ("life", "f4", 1)],
+        [("position", "f4,f4,f4"), ("life", "f4")],
+        [("position", "f4", 3), ("life", "f4"), ("more", "f4")],
+        [("position", "O", 3), ("life", "f4")],
+        [(("title", "position"), "f4", 3), ("life", "f4")],
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("shape", [(), (4,), (2, 3), (0,)])
+def test_structured_arrays_of_any_dtype_as_their_fields_by_name(kind: Any, shape: tuple[int, ...]) -> None:
+    class Point(Struct):
+        position: vec3f
+        life: f32
+
+    rows = np.ones(shape, kind)
+
+    def by_name() -> bytes:
+        names = rows.dtype.names or ()
+        return packed_in_python(made_in_python(Point, {name: rows[name] for name in names}))
+
+    expected = outcome(by_name)
+    for _ in range(2):
+        found = outcome(lambda: pack(batch(Point, rows)).tobytes())
+        assert found == expected if isinstance(expected, bytes) else found[0] == "SourceError"
+
+
+@pytest.mark.parametrize("cls", [3, None, int, object, Struct, "Particle", f32])
+@pytest.mark.parametrize("source", [{}, {"x": 1}, [], [1], np.zeros(3, "f4,f4")], ids=repr)
+def test_sources_for_what_is_no_struct(cls: Any, source: Any) -> None:
+    if cls is f32 and isinstance(source, list):
+        assert batch(cls, source).__shape__ == (len(source),)
+    else:
+        with pytest.raises(GpuStructError):
+            batch(cls, source)

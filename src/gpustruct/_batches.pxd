@@ -25,7 +25,7 @@ cdef class MemberTable:
     cdef Member *members
     # The dtype of the structured array that came last, and where the members are in it.
     cdef object record_dtype
-    cdef tuple record_fields
+    cdef tuple record_fields, record_names
     cdef dict plans
     # The plan that was used last, of the class in _kernel.pxd.
     cdef object last

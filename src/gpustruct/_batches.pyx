@@ -91,12 +91,10 @@ cdef class BatchBase:
             self.__hold__(values, columns)
 
 
-cdef bint hold(BatchBase batch, MemberTable table, tuple values, dict columns, bint convert=True,
-               bint owned=False) except -1:
+cdef bint hold(BatchBase batch, MemberTable table, tuple values, dict columns, bint convert=True) except -1:
     """Take the columns if each is usual and all have one leading shape, or none; whether that was so.
 
-    Where `convert`, a column that is no array is read as the constructor reads it. Those that are `owned` were made
-    for this batch, which needs no views of its own.
+    Where `convert`, a column that is no array is read as the constructor reads it.
     """
     cdef int k, d, lead = 0, own
     cdef bint led = False
@@ -138,8 +136,7 @@ cdef bint hold(BatchBase batch, MemberTable table, tuple values, dict columns, b
                 if dims[own + d] != member.shape[d]:
                     return False
             # Whoever gave it may give it another dtype or shape later: the batch keeps its own view.
-            if not owned:
-                column = PyArray_View(array, NULL, NULL)
+            column = PyArray_View(array, NULL, NULL)
         else:
             if type(column) is not <object>PyTuple_GET_ITEM(table.classes, k):
                 return False
@@ -205,8 +202,11 @@ def set_unpack_plan(BatchBase batch not None, plan):
 
 def from_dict(cls, dict source):
     """A batch of a mapping's columns where all of them are usual; None otherwise."""
-    cdef MemberTable table = table_of(cls)
+    cdef MemberTable table
     cdef BatchBase batch
+    if not isinstance(cls, type) or not issubclass(cls, BatchBase):
+        return None
+    table = table_of(cls)
     if table is None:
         return None
     batch = cls.__new__(cls)
@@ -215,26 +215,31 @@ def from_dict(cls, dict source):
 
 
 cdef bint know_fields(MemberTable table, object kind) except -1:
-    """Find the members among a structured dtype's fields; whether it has just them, each an array of numbers."""
+    """Find the members among a structured dtype's fields; whether it has just them, each an array that fits."""
+    cdef int k
     # As Python has them: where there are none, the C field may be no object at all.
     fields = kind.fields
     if fields is None or len(fields) != table.count or any(name not in fields for name in table.names):
         return False
     found = []
-    for name in table.names:
+    for k, name in enumerate(table.names):
         field, offset = fields[name][0], fields[name][1]
         base, shape = field.subdtype or (field, ())
-        if base.fields is not None or base.subdtype is not None or len(shape) > MOST_INNER:
+        if table.members[k].is_struct or base.fields is not None or base.subdtype is not None:
             return False
-        found.append((base, offset, shape))
-    # numpy's dtypes do not change: what was found holds for every array of this one.
-    table.record_fields, table.record_dtype = tuple(found), kind
+        if not 0 <= base.num <= 63 or not (table.members[k].accepted >> <int>base.num) & 1:
+            return False
+        if tuple(shape) != tuple([table.members[k].shape[d] for d in range(table.members[k].ndim)]):
+            return False
+        found.append((base, offset))
+    # Of numpy's dtypes the names alone can change, and then they are another tuple.
+    table.record_fields, table.record_names, table.record_dtype = tuple(found), kind.names, kind
     return True
 
 
 def from_structured(cls, cnp.ndarray source not None):
     """A batch of views of the fields of a structured array that has just the type's; None otherwise."""
-    cdef MemberTable table = table_of(cls)
+    cdef MemberTable table
     cdef BatchBase batch
     cdef cnp.dtype kind
     cdef npy_intp shape[MOST_INNER + MOST_LEADING]
@@ -242,30 +247,38 @@ def from_structured(cls, cnp.ndarray source not None):
     cdef npy_intp offset, step
     cdef int k, d, total, ndim = cnp.PyArray_NDIM(source)
     cdef int flags = cnp.NPY_ARRAY_WRITEABLE if cnp.PyArray_ISWRITEABLE(source) else 0
-    cdef tuple field, inner
+    cdef tuple field, columns
+    cdef Member *member
+    if not isinstance(cls, type) or not issubclass(cls, BatchBase):
+        return None
+    table = table_of(cls)
     if table is None or ndim > MOST_LEADING or not cnp.PyArray_SIZE(source):
         return None
-    if table.record_dtype is not source.dtype and not know_fields(table, source.dtype):
-        return None
+    kind = <cnp.dtype><object>cnp.PyArray_DESCR(source)
+    if table.record_dtype is not kind or kind.names is not table.record_names:
+        if not know_fields(table, kind):
+            return None
     for d in range(ndim):
         shape[d], strides[d] = cnp.PyArray_DIM(source, d), cnp.PyArray_STRIDE(source, d)
-    columns = {}
+    columns = PyTuple_New(table.count)
     for k in range(table.count):
-        field = <tuple>PyTuple_GET_ITEM(table.record_fields, k)
-        kind, offset, inner = <cnp.dtype>field[0], field[1], <tuple>field[2]
-        total = ndim + <int>PyTuple_GET_SIZE(inner)
-        step = kind.itemsize
-        for d in range(total - 1, ndim - 1, -1):
-            shape[d], strides[d] = inner[d - ndim], step
-            step *= shape[d]
+        field, member = <tuple>PyTuple_GET_ITEM(table.record_fields, k), &table.members[k]
+        kind, offset = <cnp.dtype>PyTuple_GET_ITEM(field, 0), <object>PyTuple_GET_ITEM(field, 1)
+        total = ndim + member.ndim
+        step = cnp.PyDataType_ELSIZE(kind)
+        for d in range(member.ndim - 1, -1, -1):
+            shape[ndim + d], strides[ndim + d] = member.shape[d], step
+            step *= member.shape[d]
         Py_INCREF(kind)
         column = PyArray_NewFromDescr(<PyTypeObject *>cnp.ndarray, kind, total, shape, strides,
                                       <char *>cnp.PyArray_DATA(source) + offset, flags, NULL)
         cnp.set_array_base(column, source)
-        columns[<object>PyTuple_GET_ITEM(table.names, k)] = column
+        Py_INCREF(column)
+        PyTuple_SET_ITEM(columns, k, column)
     batch = cls.__new__(cls)
-    batch.table = table
-    return batch if hold(batch, table, (), columns, False, True) else None
+    batch.table, batch.__columns__ = table, columns
+    batch.__shape__ = tuple([shape[d] for d in range(ndim)]) if ndim != 1 else (shape[0],)
+    return batch
 
 
 cdef BatchBase views_over(MemberTable table, cnp.ndarray data, char *at, int ndim, npy_intp *shape, npy_intp *strides,

@@ -64,8 +64,8 @@ def batch(
     >>> batch(Particle, [{"position": (0, 1, 2), "life": 3}, {"position": (4, 5, 6), "life": 7}]).life
     array([3., 7.], dtype=float32)
     """
-    if source.__class__ is list and names is None and not renames and defaults is None and extra == "refuse":
-        made = from_list(cls, source)
+    if names is None and not renames and defaults is None and isinstance(extra, str) and extra == "refuse":
+        made = _of_usual(cls, source)
         if made is not None:
             return made
     members: dict[str, Any] | None = getattr(cls, "__members__", None)
@@ -76,7 +76,7 @@ def batch(
     if not names and not renames:
         if isinstance(source, cls):
             return source
-        made = _of_plain_arrays(cls, source)
+        made = _of_usual(cls, source)
         if made is not None:
             return made
     if "" in members:
@@ -96,11 +96,17 @@ def batch(
     return batch_of(slot, RecordList(source) if shelf is None else shelf, cls.__name__, spec, options)
 
 
-def _of_plain_arrays(cls: Any, source: Any) -> Any:
-    """A batch of a mapping or a structured array that has just the type's columns; None where anything is unusual."""
-    if source.__class__ is dict:
+def _of_usual(cls: Any, source: Any) -> Any:
+    """A batch of a mapping or a structured array that has just the type's columns, or of a list of records.
+
+    None where anything is unusual.
+    """
+    kind = source.__class__
+    if kind is dict:
         return from_dict(cls, source)
-    return from_structured(cls, source) if source.__class__ is np.ndarray else None
+    if kind is np.ndarray:
+        return from_structured(cls, source)
+    return from_list(cls, source) if kind is list else None
 
 
 def _plain(cls: Any, source: Any, names: Names, renames: Mapping[str, Any], options: Options) -> Any:
