@@ -151,10 +151,13 @@ def test_W37_what_lies_in_no_buffer_wastes_nothing(text: str) -> None:
         "struct P { d: f32, n: vec3f }" + STORED + "\nfn f(p: P) {}",
         "struct P { @location(0) d: f32, @location(1) n: vec3f }" + STORED,
         "struct P { d: f32, n: vec3f }\nvar<immediate> p: P;",
+        "struct P { d: f32, n: vec3f }\nfn f(p: ptr<storage, array<P>>) {}",
+        "struct P { d: f32, n: vec3f }\nstruct V { d: f32, n: vec3f }\nfn f(p: ptr<uniform, P>, v: V) {}",
     ],
 )
 def test_W37_what_lies_in_a_buffer_does(text: str) -> None:
-    assert rules(text) == ["waste"]
+    # A pointer to a buffer needs a language feature that naga has not got.
+    assert [rule for rule in rules(text) if rule != "naga-requires"] == ["waste"]
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _LINE_COMMENT = re.compile(r"//[^\n]*")
 # What declares a type, and with it what it names: no use of it.
 _TYPES = re.compile(r"\bstruct\s+\w+\s*\{[^{}]*\}|\balias\s[^;{}]{0,1000};")
+_NAME = re.compile(r"\w+")
+_POINTER = re.compile(r"\bptr\s*<\s*(?:storage|uniform)\s*,([\w\s<,]{1,200})")
 # More than so many are not written one by one.
 MOST_SCALARS = 16
 _SHAREABLE = ("uniform", "storage", "immediate")
@@ -56,8 +58,11 @@ def _in_memory(module: Module, text: str) -> list[str]:
     Stage inputs and outputs and the values of functions have no memory that anybody lays out. A text without
     bindings is a part of others: there, it is the structs that nothing else in it uses.
     """
+    text = _without_comments(text)
     variables = [*module.bindings.values(), *module.variables.values()]
     types = [v.type for v in variables if v.space in _SHAREABLE and v.type is not None]
+    named = {**module.structs, **module.aliases}
+    types += [named[name] for found in _POINTER.finditer(text) for name in _NAME.findall(found[1]) if name in named]
     if module.bindings or types:
         bound: set[str] = set()
         for type_ in types:
@@ -78,8 +83,8 @@ def _in_memory(module: Module, text: str) -> list[str]:
 
 
 def _used_names(text: str) -> set[str]:
-    """Every name that stands outside of comments and of the declarations of types."""
-    return set(re.findall(r"\w+", _TYPES.sub(" ", _without_comments(text))))
+    """Every name that stands outside of the declarations of types."""
+    return set(_NAME.findall(_TYPES.sub(" ", text)))
 
 
 def _without_comments(text: str) -> str:
