@@ -19,10 +19,11 @@ from .case import Case
 from .commands import COMMANDS, COMMANDS_NOTHING
 from .gpu import GPU, GPU_NOTHING
 from .layout import LAYOUT, LAYOUT_NOTHING
+from .program import PROGRAMS
 from .sources import SOURCES, SOURCES_NOTHING
 from .texts import TEXTS, TEXTS_NOTHING
 
-CASES: list[Case] = [*LAYOUT, *SOURCES, *GPU, *COMMANDS, *TEXTS]
+CASES: list[Case] = [*LAYOUT, *SOURCES, *GPU, *COMMANDS, *TEXTS, *PROGRAMS]
 # Rules whose message has nothing to type at its end, and why.
 NOTHING_TO_TYPE: dict[str, str] = {
     **LAYOUT_NOTHING,

@@ -1,5 +1,7 @@
 """wgpu buffers of records: filled, read back, and checked against what the device sees."""
 
+from .bind_groups import BindGroups
+from .program import Program
 from .readback import PendingRead, read_buffer
 from .records import RecordBuffer
 from .shards import ShardedBuffer
@@ -7,7 +9,17 @@ from .upload import Uploader
 from .verify import verify
 from .writing import write_buffer
 
-__all__ = ["PendingRead", "RecordBuffer", "ShardedBuffer", "Uploader", "read_buffer", "verify", "write_buffer"]
+__all__ = [
+    "BindGroups",
+    "PendingRead",
+    "Program",
+    "RecordBuffer",
+    "ShardedBuffer",
+    "Uploader",
+    "read_buffer",
+    "verify",
+    "write_buffer",
+]
 
 
 def __dir__() -> list[str]:

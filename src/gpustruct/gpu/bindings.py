@@ -102,6 +102,11 @@ class BoundRecords(Generic[Record]):
         self._count = devices.whole("count", count, 0, self._capacity, None, f"RecordBuffer({self._layout.name})")
 
     @property
+    def is_dynamic(self) -> bool:
+        """Whether the records are as far apart as dynamic offsets must be (``dynamic_offsets=True``)."""
+        return self._dynamic
+
+    @property
     def stride(self) -> int:
         """Bytes from one record to the next."""
         return self._stride

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from . import bind_groups
 from .parts import Diagnostic, EntryPoint, Override, Skipped, StageValue, Variable
 from .source import short
 
@@ -53,6 +54,45 @@ class Module:
     skipped: tuple[Skipped, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     lines: dict[str, int] = field(default_factory=dict[str, int])
+
+    def bind_group_layouts(
+        self,
+        *entry_points: str,
+        filterable: Mapping[str, bool] | None = None,
+        dynamic_offsets: Iterable[str] = (),
+    ) -> dict[int, list[dict[str, Any]]]:
+        """For each group the entries of its layout, as ``device.create_bind_group_layout(entries=...)`` takes them.
+
+        They hold what `entry_points` use, each visible to the stages that use it; without names, what all of them
+        use. Give the entry points of one pipeline where two variables share a @group and @binding.
+
+        A texture that a sampler reads is filterable and its sampler filters; ``textureLoad`` alone asks for neither.
+        `filterable` says otherwise by name, for a texture in ``r32float`` for instance: ``{"heights": False}`` goes for
+        the samplers that read it too. `dynamic_offsets` names the buffers that get their offsets from
+        ``set_bind_group``. Every buffer has the smallest size that the shader's type allows.
+
+        Raises BindingError for an unknown name, for two variables in one place, and for what WebGPU has no layout of.
+        WebGPU §8.1 (GPUBindGroupLayout).
+
+        >>> from gpustruct import wgsl
+        >>> module = wgsl.parse('''
+        ... @group(0) @binding(0) var<uniform> tint: vec4f;
+        ... @group(0) @binding(1) var photo: texture_2d<f32>;
+        ... @fragment fn shade(@builtin(position) at: vec4f) -> @location(0) vec4f {
+        ...   return tint * textureLoad(photo, vec2u(at.xy), 0);
+        ... }
+        ... ''')
+        >>> for entry in module.bind_group_layouts("shade")[0]:
+        ...     print(entry)
+        {'binding': 0, 'visibility': 2, 'buffer': {'type': 'uniform', 'has_dynamic_offset': False, 'min_binding_size': 16}}
+        {'binding': 1, 'visibility': 2, 'texture': {'sample_type': 'unfilterable-float', 'view_dimension': '2d', 'multisampled': False}}
+        """
+        return bind_groups.layouts(
+            bind_groups.chosen(entry_points, self.entry_points),
+            self.bindings,
+            filterable=filterable or {},
+            dynamic_offsets=dynamic_offsets,
+        )
 
     def __repr__(self) -> str:
         shown = {

@@ -1,0 +1,152 @@
+"""A buffer that is to be bound to a shader's variable, checked before wgpu sees it. WebGPU §8.2 (GPUBindGroup)."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+import wgpu
+
+from .. import wgsl
+from ..errors import BindingError, WgslError
+from ..layout import Layout, round_up
+from . import devices
+from .backend import owner_of
+from .bindings import BoundRecords
+
+_NEEDS = {"uniform": "UNIFORM", "storage": "STORAGE", "read-only-storage": "STORAGE"}
+_KEYS = ("buffer", "offset", "size")
+
+
+class BufferBinder:
+    """Makes buffer bindings for the variables of one module."""
+
+    def __init__(self, device: Any, module: wgsl.Module) -> None:
+        self._device, self._module = device, module
+        self._fitting: set[tuple[Any, str]] = set()
+
+    def resource(self, variable: wgsl.Variable, given: Any, *, dynamic: bool) -> dict[str, Any]:
+        """The wgpu buffer binding of `given` for `variable`: a RecordBuffer, a wgpu buffer, or a binding of one."""
+        where = place(variable.name)
+        if isinstance(given, BoundRecords):
+            self._check_type(variable, given)
+            found = self._records(variable, given, dynamic)
+        elif isinstance(given, Mapping) and "buffer" in given and set(given) <= set(_KEYS):
+            found = self._whole({"offset": 0, **given}, where)
+        elif isinstance(given, wgpu.GPUBuffer):
+            # A dynamic offset moves a binding of one value; all of the buffer leaves no way to move.
+            size = self._one(variable) if dynamic else 0
+            found = {"buffer": given, "offset": 0, "size": size or given.size}
+        else:
+            raise BindingError.of(
+                "bind-kind",
+                wanted=f"a buffer, of type {variable.type_name}",
+                current=type(given).__name__,
+                where=where,
+                way_out="pass a RecordBuffer, a wgpu buffer, or a dictionary of buffer, offset and size",
+            )
+        self._check(variable, found, where)
+        return found
+
+    # What it is.
+
+    def _check_type(self, variable: wgsl.Variable, records: BoundRecords[Any]) -> None:
+        key = (records.type, variable.name)
+        if key in self._fitting or variable.type is None:
+            return
+        theirs: Layout = variable.type.__layout__
+        wanted = [layout for layout in (theirs, theirs.element) if layout is not None]
+        if not any(self._is_same(variable, records.type, layout) for layout in wanted):
+            facts = {"name": variable.name, "type": variable.type_name, "where": place(variable.name)}
+            way_out = f"make a RecordBuffer of interface.bindings[{variable.name!r}].type"
+            raise BindingError.of("bind-type", current=records.type.__name__, way_out=way_out, **facts)
+        self._fitting.add(key)
+
+    def _is_same(self, variable: wgsl.Variable, T: Any, theirs: Layout) -> bool:
+        """Whether `T` has the memory of `theirs`; BindingError with the differences where both are structs."""
+        ours: Layout = T.__layout__
+        element = T
+        while ours.element is not None and theirs.element is not None and ours.count == theirs.count:
+            ours, theirs, element = ours.element, theirs.element, element.__element__
+        if ours.kind != "struct" or theirs.kind != "struct":
+            return _plain(ours) == _plain(theirs)
+        try:
+            wgsl.check(element, self._module, name=theirs.name)
+        except WgslError as error:
+            heading, _, rows = str(error).partition("\n")
+            facts = {"type": theirs.name, "where": place(variable.name), "table": rows or heading}
+            raise BindingError.of("bind-differs", current=ours.name, **facts) from None
+        return True
+
+    # Where it is.
+
+    def _records(self, variable: wgsl.Variable, records: BoundRecords[Any], dynamic: bool) -> dict[str, Any]:
+        if dynamic and not records.is_dynamic:
+            raise BindingError.of("bind-dynamic", type=records.type.__name__, where=place(variable.name))
+        size = self._one(variable)
+        return {"buffer": records.buffer, "offset": 0, "size": size} if size else records.binding()
+
+    def _one(self, variable: wgsl.Variable) -> int:
+        """The bytes of a variable of a fixed size, in whole words; 0 for all others."""
+        if variable.type is None or variable.type.__layout__.is_runtime_sized:
+            return 0
+        return round_up(devices.COPY_ALIGNMENT, variable.type.__layout__.size)
+
+    def _whole(self, given: Mapping[str, Any], where: str) -> dict[str, Any]:
+        buffer = getattr(given["buffer"], "buffer", given["buffer"])
+        if not isinstance(buffer, wgpu.GPUBuffer):
+            raise BindingError.of("buffer-type", function=where, current=type(buffer).__name__)
+        numbers: list[int] = []
+        for key, default in (("offset", 0), ("size", None)):
+            value = given.get(key, default)
+            try:
+                number = buffer.size - numbers[0] if value is None else -1 if value is True else operator.index(value)
+            except TypeError:
+                number = -1
+            if number < 0:
+                facts = {"least": 0, "most": buffer.size, "current": value, "where": f"{where}, {key}"}
+                raise BindingError.of("whole", name=key, way_out="pass a number of bytes, or leave it out", **facts)
+            numbers.append(number)
+        return {"buffer": buffer, "offset": numbers[0], "size": numbers[1]}
+
+    def _check(self, variable: wgsl.Variable, found: dict[str, Any], where: str) -> None:
+        buffer, offset, size = (found[key] for key in _KEYS)
+        if owner_of(buffer) is not self._device:
+            raise BindingError.of("bind-foreign", what="buffer", where=where, make="create_buffer")
+        flag = _NEEDS[variable.kind]
+        if not buffer.usage & getattr(wgpu.BufferUsage, flag):
+            current = devices.usage_text(buffer.usage)
+            raise BindingError.of(
+                "bind-usage", what="buffer", usage=flag, current=current, where=where, module="Buffer"
+            )
+        kind = "uniform" if flag == "UNIFORM" else "storage"
+        step = self._device.limits[f"min-{kind}-buffer-offset-alignment"]
+        if offset % step:
+            facts = {"multiple": step, "why": f"{kind} bindings", "offset": offset, "function": where}
+            raise BindingError.of("buffer-offset", suggestion=offset // step * step, **facts)
+        needed = max(1, variable.min_binding_size or 1)
+        if size < needed:
+            facts = {"name": variable.name, "type": variable.type_name, "needed": needed, "size": size}
+            raise BindingError.of("bind-small", where=where, **facts)
+        if offset + size > buffer.size:
+            facts = {"needed": size, "offset": offset, "size": buffer.size, "total": offset + size, "function": where}
+            raise BindingError.of("bind-end", **facts)
+        if kind == "storage" and size % devices.COPY_ALIGNMENT:
+            raise BindingError.of("bind-words", size=size, where=where, suggestion=round_up(4, size))
+        way_out = "bind fewer bytes" if kind == "storage" else "bind fewer bytes, or declare it as var<storage>"
+        devices.check_limit(self._device, f"max-{kind}-buffer-binding-size", size, where, way_out)
+
+
+def place(name: str) -> str:
+    """Where an error says that it happened.
+
+    >>> place("params")
+    'Program.bind(..., params=...)'
+    """
+    return f"Program.bind(..., {name}=...)"
+
+
+def _plain(layout: Layout) -> str:
+    """A type's name, with an atomic named as the number that it holds."""
+    return layout.scalar if layout.kind == "atomic" else layout.name

@@ -1,0 +1,138 @@
+"""A texture or a sampler that is to be bound, checked before wgpu sees it. WebGPU §8.1.1 (binding types), §26.1 (formats)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import wgpu
+
+from ..errors import BindingError
+from ..wgsl import Variable
+from .backend import owner_of
+from .bound_buffers import place
+
+# The views that a texture of each dimension can have.
+_VIEWS = {"1d": ("1d",), "2d": ("2d", "2d-array", "cube", "cube-array"), "3d": ("3d",)}
+_ARTICLE = {"sint": "whole numbers (sint)", "uint": "whole numbers (uint)", "depth": "depths", "float": "floats"}
+
+
+def texture(device: Any, variable: Variable, given: Any, *, filtered: bool) -> Any:
+    """The view of `given` for `variable`: a view as it is, of a texture the view that the variable declares."""
+    where = place(variable.name)
+    if not isinstance(given, wgpu.GPUTexture | wgpu.GPUTextureView):
+        raise BindingError.of(
+            "bind-kind",
+            wanted=f"a {variable.type_name}",
+            current=type(given).__name__,
+            where=where,
+            way_out="pass a texture view, or a wgpu texture for a view of all of it",
+        )
+    image = given.texture if isinstance(given, wgpu.GPUTextureView) else given
+    if owner_of(given) is not device:
+        raise BindingError.of("bind-foreign", what="texture", where=where, make="create_texture")
+    flag = "STORAGE_BINDING" if variable.kind == "storage-texture" else "TEXTURE_BINDING"
+    if not image.usage & getattr(wgpu.TextureUsage, flag):
+        current = " | ".join(name for name in _usages() if image.usage & getattr(wgpu.TextureUsage, name))
+        raise BindingError.of("bind-usage", what="texture", usage=flag, current=current, where=where, module="Texture")
+    if variable.kind == "storage-texture":
+        if image.format != variable.format:
+            facts = {"name": variable.name, "wanted": variable.format, "current": image.format, "where": where}
+            raise BindingError.of("bind-format", **facts)
+    else:
+        _check_samples(variable, image, where)
+        _check_sample_type(device, variable, image, where, filtered)
+    _check_dimension(variable, image, where)
+    return given if given is not image else _view(variable, image)
+
+
+def _view(variable: Variable, image: Any) -> Any:
+    """The view of a whole texture that the variable declares: of its first layers and, to store in, its first level."""
+    options: dict[str, Any] = {"dimension": variable.view_dimension}
+    layers = {"2d": 1, "cube": 6}.get(variable.view_dimension or "")
+    if layers and image.dimension == "2d":
+        options["array_layer_count"] = layers
+    if variable.kind == "storage-texture":
+        options["mip_level_count"] = 1
+    if "stencil" in image.format:
+        options["aspect"] = "stencil-only" if variable.sample_type == "uint" else "depth-only"
+    return image.create_view(**options)
+
+
+def sampler(device: Any, variable: Variable, given: Any) -> Any:
+    """`given`, which must be a sampler of `device`."""
+    where = place(variable.name)
+    if not isinstance(given, wgpu.GPUSampler):
+        wanted = "a comparison sampler" if variable.kind == "comparison-sampler" else "a sampler"
+        make = (
+            "device.create_sampler(compare='less')"
+            if variable.kind == "comparison-sampler"
+            else "device.create_sampler()"
+        )
+        facts = {"wanted": wanted, "current": type(given).__name__, "where": where, "way_out": f"pass {make}"}
+        raise BindingError.of("bind-kind", **facts)
+    if owner_of(given) is not device:
+        raise BindingError.of("bind-foreign", what="sampler", where=where, make="create_sampler")
+    return given
+
+
+def _usages() -> list[str]:
+    return [name for name in dir(wgpu.TextureUsage) if name.isupper()]
+
+
+def _check_samples(variable: Variable, image: Any, where: str) -> None:
+    if bool(variable.multisampled) != (image.sample_count > 1):
+        wanted = "several samples" if variable.multisampled else "one sample"
+        number = 4 if variable.multisampled else 1
+        facts = {"name": variable.name, "type": variable.type_name, "wanted": wanted, "number": number}
+        raise BindingError.of("bind-samples", current=image.sample_count, where=where, **facts)
+
+
+def sample_types(texture_format: str, features: Any) -> tuple[str, ...]:
+    """What shaders can read from a texture of this format, in the words of a bind group layout.
+
+    >>> sample_types("r32float", ()), sample_types("depth24plus-stencil8", ()), sample_types("rgba8uint", ())
+    (('unfilterable-float',), ('depth', 'unfilterable-float', 'uint'), ('uint',))
+    """
+    found: list[str] = []
+    if texture_format.startswith("depth"):
+        found = ["depth", "unfilterable-float"]
+    if texture_format.endswith("stencil8"):
+        return (*found, "uint")
+    if found:
+        return tuple(found)
+    for word in ("uint", "sint"):
+        if texture_format.endswith(word):
+            return (word,)
+    if texture_format.endswith("32float") and "float32-filterable" not in features:
+        return ("unfilterable-float",)
+    return ("float", "unfilterable-float")
+
+
+def _check_sample_type(device: Any, variable: Variable, image: Any, where: str, filtered: bool) -> None:
+    wanted = variable.sample_type or ""
+    if wanted == "float" and not filtered:
+        wanted = "unfilterable-float"
+    found = sample_types(image.format, device.features)
+    if wanted in found:
+        return
+    if wanted == "float" and "unfilterable-float" in found:
+        raise BindingError.of("bind-unfilterable", name=variable.name, current=image.format, where=where)
+    reads = _ARTICLE.get(variable.sample_type or "", "")
+    facts = {"name": variable.name, "type": variable.type_name, "reads": reads, "current": image.format}
+    examples = {"sint": "rgba8sint", "uint": "rgba8uint", "depth": "depth32float"}
+    raise BindingError.of("bind-sample-type", where=where, example=examples.get(wanted, "rgba8unorm"), **facts)
+
+
+def _check_dimension(variable: Variable, image: Any, where: str) -> None:
+    wanted = variable.view_dimension or "2d"
+    layers: int = image.size[2]
+    fits = wanted in _VIEWS[image.dimension]
+    if wanted == "2d" and fits:
+        # Of a texture with layers a view may show one.
+        return
+    if wanted.startswith("cube"):
+        fits = fits and layers >= 6 and image.size[0] == image.size[1]
+    if not fits:
+        shape = "a square 2d texture of 6 layers or more" if wanted.startswith("cube") else f"a {wanted[:2]} texture"
+        current = f"a {image.dimension} texture of {' x '.join(map(str, image.size))}"
+        raise BindingError.of("bind-dimension", name=variable.name, wanted=shape, current=current, where=where)
