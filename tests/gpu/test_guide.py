@@ -1,4 +1,4 @@
-"""docs/gpu.md runs as it stands."""
+"""The guides that need a device run as they stand."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import doctest
 from pathlib import Path
 from typing import Any
 
-GUIDE = Path(__file__).parents[2] / "docs" / "gpu.md"
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 
-def test_the_guide(device: Any) -> None:
+@pytest.mark.parametrize(("name", "least"), [("gpu.md", 20), ("interface.md", 15)])
+def test_the_guide(device: Any, name: str, least: int) -> None:
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-    failed, tried = doctest.testfile(str(GUIDE), module_relative=False, optionflags=flags)
-    assert tried > 20
+    failed, tried = doctest.testfile(str(DOCS / name), module_relative=False, optionflags=flags)
+    assert tried > least
     assert not failed
