@@ -76,7 +76,8 @@ def batch(
     if not names and not renames:
         if isinstance(source, cls):
             return source
-        made = _of_usual(cls, source)
+        # Records in a list may lack members, or have others.
+        made = None if isinstance(source, list) else _of_usual(cls, source)
         if made is not None:
             return made
     if "" in members:
