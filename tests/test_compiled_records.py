@@ -43,7 +43,7 @@ def read(cls: Any, value: Any, path: str, index: tuple[int, ...]) -> dict[str, A
         if len(value) != len(names):
             raise Refused("record-kind", where)
         found = dict(zip(names, value, strict=True))
-    elif not any(hasattr(value, name) for name in names):
+    elif fields_of(type(value)) is None and not any(hasattr(value, name) for name in names):
         raise Refused("record-kind", where)
     elif not all(hasattr(value, name) for name in names) or set(fields_of(type(value)) or names) != set(names):
         raise Refused("record-members", where)
