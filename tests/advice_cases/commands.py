@@ -16,9 +16,13 @@ COMMANDS = [
     Case("CommandError schema-type", MODULE.format(3) + "command('inspect', 'shapes_3:@@')", "n", "name a subclass of Struct", "A"),
     Case("CommandError struct-missing", GOOD + "command('inspect', 'a.wgsl', '--struct', '@@')", "B", "it has (.+)"),
     Case("CommandError folder-write", GOOD + "command('inspect', 'a.wgsl', '--svg', @@)", "'a.wgsl'", "pass another", "'pictures'"),
+    Case("CommandError write", GOOD + "import os\nos.makedirs('d')\ncommand('stubs', 'a.wgsl', '--output', @@)", "'d'", "pass another path", "'a.py'"),
+    Case("CommandError size-schema", "command('bench', '--schema', 'Kilobyte', '--rounds', '1', '--size', '@@')", "9_000_000", "use at most", "10"),
 ]  # fmt: skip
 
 COMMANDS_NOTHING: dict[str, str] = {
+    "CommandError whole-number": "argparse says it: tests/test_cli.py",
+    "CommandError memory": "needs a machine that has no memory left",
     "CommandError percent": "argparse says it: tests/test_cli_check.py",
     "CommandError nothing": "needs a shader without bindings for verify: tests/test_cli_verify.py",
     "CommandError part-missing": "needs an installation that lacks a file",

@@ -10,6 +10,8 @@ TAIL = struct("count: u32", "values: array[f32]", head="class T(Struct):")
 OUTER = struct("r: f32", "c: vec3f", head="class R(Struct):") + "r, c = np.ones((100, 1)), np.ones((100, 3))\n"
 SWARM = PARTICLE + struct("n: u32", "ps: array[P]", head="class Swarm(Struct):")
 FIVE = PARTICLE + "five = P(position=np.ones((5, 3)), life=np.ones(5))\n"
+SOURCE = PARTICLE.replace("{", "{{") + "source = {}\n@@"
+SPARE = struct("life: f32", "extra: f32", head="class Q(Struct):") + "source = {'life': np.ones(2)}\n"
 # Stands for a column that the user holds, under the name that messages give it.
 COLUMN = "column = {}\npack(f32(@@))"
 
@@ -20,11 +22,14 @@ def numbers(kind: str, held: str, advice: str) -> Case:
 
 
 SOURCES = [
-    Case("SourceError columns-missing", PARTICLE + "P(position=np.ones(3)@@)", "", "(position, life); came position", ", life='@@' and 1"),
+    Case("SourceError columns-missing", PARTICLE + "P(position=np.ones(3)@@)", "", "and no other: position, (life)", ", life='@@' and 1"),
     Case("SourceError columns-missing", "vec3f(@@)", "", r"(vec3f\(column\))", "'@@' and np.ones(3)"),
     Case("SourceError columns-unknown", PARTICLE + "P(position=np.ones(3), life=1@@)", ", speed=2", "and no other: position, life", ""),
     Case("SourceError columns-unknown", PARTICLE + "P(@@)", "np.ones(3), 1", "and no other: (position, life)", "**dict(zip('@@'.split(', '), (np.ones(3), 1)))"),
-    Case("SourceError columns-unknown", PARTICLE + "batch(P, {@@'position': np.ones((2, 3)), 'life': 1})", "'k': 1, ", "position, life", ""),
+    Case("SourceError columns-unknown", SOURCE.format("{'k': 1, 'position': np.ones((2, 3)), 'life': 1}"), "batch(P, source)", r": (batch\(.+\))"),
+    Case("SourceError extra-value", SPARE + "batch(Q, source, @@)", "extra=np.ones(2)", r"into the mapping: .+ (\{.+\})\)", "{**source, 'extra': np.ones(2)}", SPARE + "batch(Q, {**source, 'extra': np.ones(2)})"),
+    Case("SourceError defaults-value", PARTICLE + "source = {'position': np.ones((2, 3)), 'life': 1}\nbatch(P, source, @@)", "defaults=3", "goes into the mapping", "defaults={'life': 3}"),
+    Case("SourceError defaults-member", PARTICLE + "batch(P, {'position': np.ones((2, 3))}, defaults={'@@': 1})", "lifetime", "expected position, (life)"),
     Case("SourceError column-shape", "vec3f(np.ones(@@))", "(5, 2)", r"shape (\(n, 3\))", "eval('@@', {'n': 5})"),
     Case("SourceError column-shape", "array[vec2f, 4](np.ones(@@))", "(4,)", r"shape (\(n, 4, 2\))", "eval('@@', {'n': 5})"),
     Case("SourceError column-shape", "column = np.ones((7, 2, 3))\nmat2x3f(@@)", "column", r"pass (column\..+)"),
@@ -68,8 +73,8 @@ SOURCES = [
     Case("SourceError source-kind", PARTICLE + "batch(P, @@)", "3", ".", "{'position': np.ones((2, 3)), 'life': 1}"),
     Case("SourceError source-lazy", "import polars as pl\n" + struct("k: f32", head="class K(Struct):") + "source = pl.DataFrame({'k': [1.0]}).lazy()\nbatch(K, @@)", "source", r"compute it first: source(\.\S+\(\))|compute it first: (\S+)", "source.collect()"),
     Case("SourceError record-kind", PARTICLE + "batch(P, [@@])", "3", ".", "{'position': (1, 2, 3), 'life': 1}"),
-    Case("SourceError record-members", PARTICLE + "batch(P, [{'position': (1, 2, 3)@@}])", "", "exactly position, (life)", ", '@@': 1"),
-    Case("SourceError record-members", PARTICLE + "batch(P, [{'position': (1, 2, 3), 'life': 1@@}])", ", 'k': 3", "exactly position, life", ""),
+    Case("SourceError record-members", SOURCE.format("[{'position': (1, 2, 3)}]"), "batch(P, source)", r": (batch\(.+\))"),
+    Case("SourceError record-members", SOURCE.format("[{'position': (1, 2, 3), 'life': 1, 'k': 3}]"), "batch(P, source)", r": (batch\(.+\))"),
     Case("SourceError record-shape", PARTICLE + "batch(P, [{'position': @@, 'life': 1}])", "(1, 2)", "3 numbers", "(1, 2, 3)"),
     Case("SourceError record-length", BODY.replace("p: P", "p: array[P, 2]") + "q = {'position': (1, 2, 3), 'life': 1}\nbatch(Body, [{'id': 1, 'p': [@@]}])", "q", "give it a list of (2)", "*[q] * @@"),
     # Views.

@@ -117,6 +117,7 @@ TEXTS = [
     text("override-space", "override n = 3; var<private> a: array<f32, n>;", "use a const", "const n = 3; var<private> a: array<f32, n>;"),
     text("atomic-space", BUFFER + "var<storage, read> a: atomic<u32>;", "use (.+)", BUFFER + "@@ a: atomic<u32>;"),
     text("atomic-space", BUFFER + "var<storage> a: array<atomic<u32>>;", "use (.+)", BUFFER + "@@ a: array<atomic<u32>>;"),
+    Case("WgslError stubs-type", "text = 'struct A { x: f32 }'\nwgsl.stubs(@@)", "text", r"write wgsl\.stubs\((.+)\)$"),
     Case("WgslError check-type", "wgsl.check(@@, 'struct A { x: f32 }', name='A')", "3", "pass one of them", "np.dtype([('x', 'f4')])"),
     Case("WgslError check-name", A + "wgsl.check(A, 'struct B { x: vec4f }'@@)", "", "pass (name='B')", ", @@"),
     Case("WgslError check-differs", A + "wgsl.check(A, 'struct A { x: @@ }')", "vec3f", "change one side", "vec4f"),
