@@ -18,6 +18,8 @@ from .layout import SCALARS, Layout
 from .types import Struct, array, make_struct
 
 # What a number of each kind becomes; wider ones are range-checked when they are packed.
+# Why a dtype or a type of Python has no counterpart in WGSL.
+NO_NUMBER = "WGSL has not"
 NUMBERS = {"f2": "f16", "f4": "f32", "f8": "f32", "b1": "u32"} | {
     f"{k}{n}": f"{k}32" for k in "iu" for n in (1, 2, 4, 8)
 }
@@ -103,6 +105,8 @@ def struct_of(source: Any, name: str = "", types: Mapping[str, Any] | None = Non
         except Exception:  # numpy looks into what it is given, whose own code may fail
             dtype = None
         if dtype is None or dtype.names is None:
+            if bits := _bit_fields(source):
+                raise LayoutError.of("dtype-bits", fields=", ".join(bits), where=getattr(source, "__name__", ""))
             current = getattr(source, "__name__", None) or repr(source)
             raise LayoutError.of("dtype-source", current=current)
         made = _from_dtype(dtype, title, answers, "", isinstance(source, type) and issubclass(source, ctypes.Structure))
@@ -111,16 +115,28 @@ def struct_of(source: Any, name: str = "", types: Mapping[str, Any] | None = Non
     return made
 
 
+def _bit_fields(source: Any) -> list[str]:
+    if not isinstance(source, type) or not issubclass(source, ctypes.Structure):
+        return []
+    return [field[0] for field in getattr(source, "_fields_", ()) if len(field) == 3]
+
+
 def _made(title: str, found: dict[str, Any], asked: dict[str, str]) -> Any:
     if asked:
         inferred = ", ".join(f"{n}: {getattr(t, '__name__', t)}" for n, t in found.items()) or "nothing"
         first = {name: options.split(" or ")[0] for name, options in asked.items()}
-        way_out = ", ".join(
-            f"{name!r}: {'f32' if ' ' in option.split(', ')[0] else option}" for name, option in first.items()
-        )
+        way_out = ", ".join(f"{name!r}: {_example(option)}" for name, option in first.items())
         current = ", ".join(f"{name}: {options}" for name, options in asked.items())
         raise LayoutError.of("dtype-ask", current=current, inferred=inferred, where=title, way_out=f"{{{way_out}}}")
     return make_struct(title, found)
+
+
+def _example(option: str) -> str:
+    """A type to type in for a member: the first that it could be, or one that many such members are."""
+    kind, _, reason = option.partition(", which ")
+    if not reason:
+        return option
+    return "f32" if kind in ("str", "bytes", "complex", "object", "Any") or reason == NO_NUMBER else "vec3f"
 
 
 def _from_dtype(dtype: Any, title: str, answers: dict[str, Any], prefix: str, is_ctypes: bool = False) -> Any:
@@ -159,7 +175,7 @@ def _inferred(dtype: np.dtype, title: str, answers: dict[str, Any], prefix: str)
     else:
         scalar_name = NUMBERS.get(base.str[1:])
         if scalar_name is None:
-            return f"{base.name}, which WGSL has not"
+            return f"{base.name}, which {NO_NUMBER}"
         made = types.PLAIN_TYPES[scalar_name]
         if any(n in (2, 3, 4) for n in shape):
             return _options(shape, scalar_name)
@@ -222,7 +238,7 @@ def _from_hint(hint: Any, answers: dict[str, Any], prefix: str) -> Any:
             return _from_dataclass(plain, plain.__name__, answers, prefix)
         if issubclass(plain, np.generic):
             scalar = NUMBERS.get(np.dtype(plain).str[1:])
-            return types.PLAIN_TYPES[scalar] if scalar else f"{plain.__name__}, which WGSL has not"
+            return types.PLAIN_TYPES[scalar] if scalar else f"{plain.__name__}, which {NO_NUMBER}"
     arguments = typing.get_args(plain)
     if typing.get_origin(plain) is tuple and set(arguments) in ({float}, {int}):
         return _options((len(arguments),), "f32" if float in arguments else "i32")

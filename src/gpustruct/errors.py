@@ -115,6 +115,7 @@ class LayoutError(GpuStructError):
         "dtype-type": "dtype_of takes a gpustruct type (current: {current}) - at {where}; pass a class such as vec3f, array[f32, 4] or a subclass of Struct",
         "dtype-runtime": "a numpy dtype has a fixed size (current: {type}, which is runtime-sized) - at {where}; use dtype_of({element}) for its elements",
         "dtype-source": "struct_of takes a structured dtype, a ctypes.Structure or a dataclass (current: {current}) - at struct_of(...); pass one of them, with a name for each field",
+        "dtype-bits": "a member must fill whole bytes (current: bit fields {fields}) - at {where}; declare the number that they share as one field, such as ('flags', ctypes.c_uint32)",
         "dtype-ask": "a member's type must follow from its dtype (current: {current}; inferred {inferred}) - at {where}; say which: types={way_out}",
         "dtype-types": "types must be a mapping from members to types (current: {current}) - at struct_of(..., types=...); pass {{'color': vec4f}}",
         "dtype-answers": "types must name members (unknown: {unknown}) - at struct_of(...) of {where}; use dotted names for nested members, or leave them out",

@@ -137,6 +137,7 @@ LAYOUT = [
     Case("LayoutError dtype-runtime", "@@", "dtype_of(array[vec3f])", "use (.+) for"),
     Case("LayoutError dtype-runtime", TAIL.replace("@@", "array[array[f32, 2]]") + "\n@@", "dtype_of(T)", "use (.+) for"),
     Case("LayoutError dtype-source", "struct_of(@@, name='S')", "np.dtype('f4')", "pass one of them, with a name for each field", "np.dtype([('a', 'f4')])"),
+    Case("LayoutError dtype-bits", "import ctypes\nclass B(ctypes.Structure):\n    _fields_ = @@\nstruct_of(B)", "[('a', ctypes.c_uint32, 4), ('b', ctypes.c_uint32, 28)]", r"such as (\(.flags.+\))$", "[@@]"),
     Case("LayoutError dtype-types", "struct_of(np.dtype([('color', 'f4', 4)]), name='S', types=@@)", "3", "pass (.+)"),
     Case("LayoutError dtype-ask", "struct_of(np.dtype([('a', 'f4'), ('color', 'f4', 4)]), name='S'@@)", "", "which: (.+)", ", @@"),
     Case("LayoutError dtype-ask", "struct_of(np.dtype([('m', 'f4', (4, 4)), ('v', 'f4', 3)]), name='S'@@)", "", "which: (.+)", ", @@"),

@@ -146,12 +146,34 @@ def _buffer(source: Any, where: str) -> Shelf | None:
             exported = memoryview(source)
         except TypeError:
             return None
+        array = _padded(exported)
+        if array is not None:
+            return structured(array, where)
     try:
         array = np.asarray(exported)
     except (TypeError, ValueError, BufferError, NotImplementedError, RuntimeError):
         return _refuse(where, source)
     # Formats of buffers spell padding out as fields of raw bytes, as `structured` knows.
     return structured(array, where) if array.dtype.names is not None else _refuse(where, source)
+
+
+def _padded(memory: memoryview) -> np.ndarray | None:
+    """Records of a structured array with padding after the last field, from memory that the array exports.
+
+    The format that numpy exports does not say that padding, only the item's size does (PEP 3118), and numpy itself
+    refuses to read it. None for any other memory.
+    """
+    owner = memory.obj
+    if not isinstance(owner, np.ndarray):
+        return None
+    dtype: Any = owner.dtype
+    if dtype.names is None or dtype.itemsize != memory.itemsize or memory.format == "B":
+        return None
+    shape: Any = memory.shape
+    if not memory.nbytes:
+        return np.empty(shape, dtype)
+    data = memory.cast("B") if memory.c_contiguous else memory.tobytes()
+    return np.frombuffer(data, dtype).reshape(shape)
 
 
 def _attributes(source: Any, where: str) -> Shelf | None:
