@@ -114,3 +114,25 @@ def test_F22_what_to_type_is_python(hint: Any, answer: str) -> None:
     assert str(caught.value).endswith(f"types={{'b': {answer}}}")
     names = {"vec3f": vec3f, "vec4f": vec4f, "f32": f32}
     assert struct_of(source, types={"b": names[answer]}).b.name == "b"
+
+
+class Padded(ctypes.Structure):
+    _fields_: typing.ClassVar = [("d", ctypes.c_double), ("b", ctypes.c_float)]
+
+
+class DB(Struct):
+    d: f32
+    b: f32
+
+
+@pytest.mark.parametrize("part", [slice(None), slice(None, None, -1), slice(None, None, 2), slice(1, 3), slice(2, 2)])
+def test_F6_strides_of_ctypes_memory(part: slice) -> None:
+    records = (Padded * 4)(*((k + 1.0, k + 5.0) for k in range(4)))
+    made = batch(DB, memoryview(records)[part])
+    assert np.asarray(made.d).tolist() == [1.0, 2.0, 3.0, 4.0][part]
+    assert np.asarray(made.b).tolist() == [5.0, 6.0, 7.0, 8.0][part]
+
+
+def test_F6_one_structure_of_ctypes() -> None:
+    assert float(np.asarray(batch(DB, Padded(1.0, 2.0)).b)) == 2.0
+    assert float(np.asarray(batch(DB, memoryview(Padded(1.0, 2.0))).b)) == 2.0

@@ -128,16 +128,11 @@ def _members(source: Batch, where: str) -> Shelf:
 def _buffer(source: Any, where: str) -> Shelf | None:
     """What exports memory with a dtype of fields: ctypes arrays and structures, objects with ``__array_interface__``."""
     if isinstance(source, ctypes.Array | ctypes.Structure):
-        element: Any = type(source)
-        while issubclass(element, ctypes.Array):
-            element = element._type_
-        try:
-            array = np.frombuffer(memoryview(source).cast("B"), np.dtype(element))
-        except (TypeError, ValueError):
-            # Pointers and Python objects inside: numpy has no dtype for them.
-            return _refuse(where, source)
-        array = array.reshape(()) if element is type(source) else array
-        return structured(array, where) if array.dtype.names is not None else _refuse(where, source)
+        return _from_ctypes(memoryview(source), source, where)
+    owner: Any = source.obj if isinstance(source, memoryview) else None
+    if isinstance(owner, ctypes.Array | ctypes.Structure) and source.itemsize == ctypes.sizeof(_element(owner)):
+        # numpy loses the strides of such memory where it cannot read the format.
+        return _from_ctypes(source, owner, where)
     exported = source
     if hasattr(source, "__dlpack__"):
         _refuse(where, source)
@@ -155,6 +150,26 @@ def _buffer(source: Any, where: str) -> Shelf | None:
         return _refuse(where, source)
     # Formats of buffers spell padding out as fields of raw bytes, as `structured` knows.
     return structured(array, where) if array.dtype.names is not None else _refuse(where, source)
+
+
+def _element(owner: Any) -> Any:
+    element: Any = type(owner)
+    while issubclass(element, ctypes.Array):
+        element = element._type_
+    return element
+
+
+def _from_ctypes(memory: memoryview, owner: Any, where: str) -> Shelf | None:
+    try:
+        dtype: Any = np.dtype(_element(owner))
+        data = memory.cast("B") if memory.c_contiguous and memory.nbytes else memory.tobytes()
+        array = np.frombuffer(data, dtype) if memory.nbytes else np.empty(0, dtype)
+    except (TypeError, ValueError):
+        # Pointers and Python objects inside: numpy has no dtype for them.
+        return _refuse(where, owner)
+    if isinstance(owner, ctypes.Structure):
+        array = array.reshape(())
+    return structured(array, where) if array.dtype.names is not None else _refuse(where, owner)
 
 
 def _padded(memory: memoryview) -> np.ndarray | None:
