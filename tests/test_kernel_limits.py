@@ -92,6 +92,23 @@ def test_few_masked_records_before_the_first_line(lead: int) -> None:
             assert packed_at(batch(cls, raw.view(dtype_of(cls))), lead, stream) == want.tobytes()
 
 
+def test_a_range_of_masked_records_shorter_than_a_line() -> None:
+    """As a thread may have it: what follows its records is another thread's."""
+    cls = make_struct("Pair", {"v": vec3f, "w": vec4f})
+    raw = np.random.default_rng(3).integers(0, 256, 4 * 32, np.uint8)
+    want = raw.reshape(4, 32).copy()
+    want[:, 12:16] = 0
+    run = bound_of(batch(cls, raw.view(dtype_of(cls)))).parts[0].run
+    for lead, start, mode in itertools.product((0, 4, 16, 32, 60), range(4), (kernel.MODE_PLAIN, kernel.MODE_STREAM)):
+        for stop in range(start, 5):
+            room = np.full(64 + lead + 4 * 32 + 64, GUARD, np.uint8)
+            at = (-room.ctypes.data) % 64 + lead
+            end = at + 32 * (stop - start)
+            assert run.scatter(room, at, 32, start, stop, mode) == (-1, 0)
+            assert room[at:end].tobytes() == want[start:stop].tobytes()
+            assert (room[:at] == GUARD).all() and (room[end:] == GUARD).all()
+
+
 @pytest.mark.parametrize("stride", [-4, -3, -2, -1, 0, 1, 2, 3, 4, 5])
 def test_records_closer_than_a_scalar(stride: int, at_the_end: Place) -> None:
     memory = np.random.default_rng(1).integers(0, 256, 2000, np.uint8)
