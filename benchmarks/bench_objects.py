@@ -111,7 +111,7 @@ def compare(kind: str, count: int, yardstick: Any) -> None:
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         yardstick = built_loop(folder)
-        # Each kind in a process of its own: what one frees would scatter the objects of the next over memory.
+        # Each kind in a process of its own: memory that one kind frees would leave the next kind's objects scattered.
         for kind in sys.argv[1:]:
             for count in (1, 100, 10_000, N):
                 compare(kind, count, yardstick)

@@ -28,8 +28,8 @@ typedef struct {
     int in_lanes;                  /* they need no temporary: what is converted is converted in their lanes */
     char (*constants)[CACHE_LINE]; /* [MAX_INTERLEAVED * 4] pieces of columns that do not move, four times over */
     interleave4_slot slots[MAX_INTERLEAVED];
-    int64_t record_step[MAX_INTERLEAVED]
-                       [4]; /* bytes that a lane moves on a record; 0 in temporaries, which start anew */
+    int64_t record_step[MAX_INTERLEAVED][4]; /* bytes that a lane moves on a record; 0 in temporaries, which start again
+                                                from their first byte */
 } scatter_context;
 
 static inline int64_t whole_lines(int64_t bytes) { return (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE; }

@@ -11,17 +11,19 @@ import sys
 import uuid
 from typing import Any
 
+import duckdb
+import h5py
+import ml_dtypes
 import numpy as np
+import pandas
+import polars
+import pyarrow as pa
+import pyarrow.dataset
 import pytest
+import xarray
 
 from gpustruct import SourceError, Struct, array, batch, f16, f32, i32, mat2x3f, mat3x3f, pack, u32, vec3f, view
 from ways_out import follow
-
-pandas = pytest.importorskip("pandas")
-polars = pytest.importorskip("polars")
-pa = pytest.importorskip("pyarrow")
-ml_dtypes = pytest.importorskip("ml_dtypes")
-pytest.importorskip("pyarrow.dataset")
 
 
 class K(Struct):
@@ -382,12 +384,10 @@ TABLE = {"x": [1.0, 2.0], "y": [3.0, 4.0]}
 
 
 def xarray_dataset() -> Any:
-    xarray = pytest.importorskip("xarray")
     return xarray.Dataset({name: ("n", values) for name, values in TABLE.items()})
 
 
 def duckdb_relation() -> Any:
-    duckdb = pytest.importorskip("duckdb")
     return duckdb.sql("select * from (values (1.0, 3.0), (2.0, 4.0)) as t(x, y)")
 
 
@@ -395,9 +395,7 @@ TABLES = {
     "xarray": xarray_dataset,
     "xarray computed": lambda: xarray_dataset().compute(),
     "duckdb": duckdb_relation,
-    "duckdb doubles": lambda: pytest.importorskip("duckdb").sql(
-        "select x::double x, y::float y from (values (1, 3), (2, 4)) t(x, y)"
-    ),
+    "duckdb doubles": lambda: duckdb.sql("select x::double x, y::float y from (values (1, 3), (2, 4)) t(x, y)"),
     "a stream": lambda: Capsule(pa.table(TABLE)),
     "a stream of polars": lambda: Capsule(polars.DataFrame(TABLE)),
     "a record batch": lambda: ArrayCapsule(pa.record_batch(TABLE)),
@@ -451,7 +449,6 @@ class Structured:
 
 
 def test_F16_h5py() -> None:
-    h5py = pytest.importorskip("h5py")
     with h5py.File("t.h5", "w", driver="core", backing_store=False) as file:
         file["s"] = STRUCTURED
         file["flat"] = np.array([1.0, 2.0])
@@ -489,7 +486,6 @@ def test_F16_zarr() -> None:
 
 
 def test_F16_others_with_an_array() -> None:
-    xarray = pytest.importorskip("xarray")
     assert floats(batch(XY, Structured())) == [1, 3, 2, 4]
     assert floats(batch(XY, xarray.DataArray(STRUCTURED, dims="n"))) == [1, 3, 2, 4]
     assert told(batch, XY, xarray.DataArray(np.zeros((2, 2)))).rule == "source-kind"
@@ -575,7 +571,6 @@ def test_F9_what_a_library_raises_comes_in_our_words(source: Any) -> None:
 
 
 def test_F9_a_closed_file_of_h5py() -> None:
-    h5py = pytest.importorskip("h5py")
     with h5py.File("t.h5", "w", driver="core", backing_store=False) as file:
         file["s"] = STRUCTURED
         kept = file["s"]

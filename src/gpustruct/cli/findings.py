@@ -139,6 +139,6 @@ def _uniform_faults(module: Module, path: str, lines: list[str], standard_layout
 
 
 def _column(lines: list[str], line: int, pattern: str) -> int:
-    """Where the group of `pattern` stands in a line, counted from 1."""
+    """The column at which the group of `pattern` begins in a line, counted from 1."""
     found = re.search(pattern, lines[line - 1]) if 0 < line <= len(lines) else None
     return found.start(1) + 1 if found else 1

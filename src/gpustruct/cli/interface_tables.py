@@ -26,7 +26,7 @@ def bindings(printer: Printer, module: Module) -> bool:
 
 
 def _words(variable: Variable) -> str:
-    """What stands in ``var<...>``."""
+    """The words between the brackets of ``var<...>``."""
     if variable.space == "handle":
         return ""
     return variable.space if variable.access == "read" else f"{variable.space}, {variable.access}"

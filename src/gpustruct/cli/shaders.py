@@ -1,4 +1,4 @@
-"""A shader as the commands read it: templates and parts by what stands on its own, uniform without rules of its own."""
+"""A shader as the commands read it: of templates and parts, the declarations that are complete; uniforms without extra rules."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def _refused(error: Exception, group: Group) -> BindingError:
     slot = next((slot for slot in group.slots if f"inding {slot.variable.binding} " in f"{current} "), None)
     where, way_out = (
         f"Program.bind(...), group {group.number}",
-        "make what is bound anew: it is gone, or of another kind",
+        "create the resource again: it was destroyed, or is of another kind",
     )
     if slot is not None:
         where, kind = place(slot.variable.name), slot.variable.kind

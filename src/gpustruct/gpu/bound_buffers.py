@@ -1,4 +1,4 @@
-"""A buffer that is to be bound to a shader's variable, checked before wgpu sees it. WebGPU §8.2 (GPUBindGroup)."""
+"""Checks of a buffer before it is bound to a shader's variable. WebGPU §8.2 (GPUBindGroup)."""
 
 from __future__ import annotations
 

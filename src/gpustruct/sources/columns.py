@@ -146,7 +146,7 @@ def _buffer(source: Any, where: str) -> Shelf | None:
             return structured(array, where)
     try:
         array = np.asarray(exported)
-    except (TypeError, ValueError, BufferError, NotImplementedError, RuntimeError):
+    except (TypeError, ValueError, BufferError, RuntimeError):
         return _refuse(where, source)
     # Formats of buffers spell padding out as fields of raw bytes, as `structured` knows.
     return structured(array, where) if array.dtype.names is not None else _refuse(where, source)

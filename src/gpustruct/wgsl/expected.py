@@ -27,7 +27,7 @@ _OLD_NAMES = {
 _OLD_WORDS = {
     "type": "write `alias`: `type` is its old spelling",
     "typedef": "write `alias`: `typedef` is no WGSL",
-    "let": "write `const`: `let` stands in functions only",
+    "let": "write `const`: `let` is for functions only",
     "static": "write `const` or `var<private>`: `static` is no WGSL",
     "pub": "remove `pub`: everything in a module is visible",
     "export": "remove `export`: everything in a module is visible",
