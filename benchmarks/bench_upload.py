@@ -4,7 +4,7 @@
 
 Prints the device rows of docs/performance.md, then what the constants of gpustruct.gpu were chosen from:
 chunk sizes, plain against streaming stores, the switch from wgpu's write_buffer to staging, from copy
-commands to the placing shader. Every time includes waiting until the device has the data.
+commands to the shader that scatters. Every time includes waiting until the device has the data.
 """
 
 from __future__ import annotations
@@ -244,6 +244,37 @@ class Bench:
             )
             buffer.destroy()
 
+    def frame(self, n: int, count: int = 20) -> None:
+        """`count` writes of `n` records: each by itself, and in one frame; beside one such write."""
+        batch = make(Particle, n)
+        for where in ("buffers of their own", "one buffer"):
+            if where == "one buffer":
+                whole = RecordBuffer(self.device, Particle, n * count)
+                writes = [(whole, k * n) for k in range(count)]
+            else:
+                writes = [(RecordBuffer(self.device, Particle, n), 0) for _ in range(count)]
+            uploader = Uploader.of(self.device)
+
+            def one(writes: list[Any] = writes) -> None:
+                writes[0][0].write(batch, start=0)
+                self.wait()
+
+            def each(writes: list[Any] = writes) -> None:
+                for buffer, start in writes:
+                    buffer.write(batch, start=start)
+                self.wait()
+
+            def frame(writes: list[Any] = writes, uploader: Uploader = uploader) -> None:
+                with uploader.frame():
+                    for buffer, start in writes:
+                        buffer.write(batch, start=start)
+                self.wait()
+
+            sides: dict[str, Side] = {"one write": one, f"{count} writes": each, f"{count} writes in a frame": frame}
+            self.show(f"frame: {n:,} records a write, {where}", alternate(sides, 41), ("one write",))
+            for buffer, _ in writes:
+                buffer.buffer.destroy()
+
     def where(self, n: int) -> None:
         rng = np.random.default_rng(1)
         batch = make(Particle, n)
@@ -297,6 +328,8 @@ def main() -> None:
         bench.mapping(n)
         bench.chunks(n)
     bench.small()
+    for n in (10, 1_000):
+        bench.frame(n)
     bench.where(largest[0])
     print(f"\n{time.perf_counter() - begun:.0f} s in all")
     if options.json:

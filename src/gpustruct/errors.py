@@ -430,6 +430,8 @@ class BindingError(GpuStructError):
         "whole": "{name} must be a whole number from {least} to {most} (current: {current}) - at {where}; {way_out}",
         "device-lost": "the device and the buffer must be alive (current: {current}) - at {function}(...); make new ones: what they held is gone",
         "device-silent": "the device must answer within {seconds} seconds (current: it has answered nothing) - at {function}(...); look for a shader that never ends, and make a new device",
+        "frame-read": "a buffer that a frame has written to is read after the frame (current: inside it) - at {function}(...); read it after the with block ends",
+        "frame-words": "records that end inside a word of 4 bytes keep its other half, which this frame writes on the device (current: a resize or a shader wrote it) - at write(...); write them after the with block ends",
         "encoder-words": "a write into an encoder must start and end at multiples of 4 bytes (current: records of {stride} bytes) - at write(..., encoder=...); write an even number of records from an even place, or leave encoder out",
         "usage-value": "usage must be wgpu.BufferUsage flags, or their names joined with |, without MAP_READ and MAP_WRITE (current: {current}) - at {function}(..., usage=...); use {suggestion}",
         "capacity": "records must end within the capacity, {capacity} (current: {start} + {count}) - at RecordBuffer({type}).{function}(...); call resize({needed}), or write fewer",

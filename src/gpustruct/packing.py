@@ -62,7 +62,7 @@ def bind(batch: Batch, *, forward: bool = True) -> Bound:
         total = layout.header + layout.stride * columns.shape[0]
         return Bound(tuple(parts), total, layout.align, columns.shape[0])
     stride = layout.record_stride
-    run = _binding.bind(batch, _new_plan) if forward else None
+    run = _binding.bind(batch, new_plan) if forward else None
     part = _part(collect(batch), stride, 0, stride, forward) if run is None else Part(run, 0, stride, None, True)
     records = part.run.records
     padding = stride * records - layouts.extent(layout, records)
@@ -75,7 +75,7 @@ def _part(columns: Columns, size: int, base: int, stride: int, forward: bool) ->
     return Part(run, base, stride, columns, size == stride)
 
 
-def _new_plan(cls: type[Batch], sources: list[Any]) -> _kernel.Plan:
+def new_plan(cls: type[Batch], sources: list[Any]) -> _kernel.Plan:
     """The plan for columns of a kind that the type has not been packed from before."""
     layout: Layout = cls.__layout__
     described = tuple(Source(*source) for source in sources)
@@ -138,7 +138,7 @@ def pack(
     (32, array([1., 2.], dtype=float32))
     """
     if stride is None and threads is None and offset is ZERO:
-        packed = _pack_small(batch, out, SMALL_BYTES, _new_plan)
+        packed = _pack_small(batch, out, SMALL_BYTES, new_plan)
         if packed is not None:
             return packed
     batch = as_batch(batch)

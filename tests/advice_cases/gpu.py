@@ -10,6 +10,7 @@ FULL = START + "r = RecordBuffer(device, f32, 4)\nr.write(f32(np.ones(4)))\n"
 DYNAMIC = START + "r = RecordBuffer(device, vec4f, 4, usage='UNIFORM'@@)\nr.write(vec4f(np.ones((4, 4))))\n"
 PAIR = START + struct("a: f32", "b: f32", head="class P(Struct):") + "r = RecordBuffer(device, P, 4)\n"
 RAW = START + "b = device.create_buffer(size=@@, usage=wgpu.BufferUsage.COPY_DST | wgpu.BufferUsage.COPY_SRC)\n"
+FRAME = START + "r = RecordBuffer(device, f16, 4, count=4, usage='VERTEX')\nwith Uploader.of(device).frame():\n"
 
 GPU = [
     Case("BindingError length-representable", "layout_of(array[f16]).binding_size(@@)", "7", r"bind (\d+) records"),
@@ -57,6 +58,8 @@ GPU = [
     Case("BindingError device-lost", FULL + "r.buffer.destroy()\n@@r.write(f32([1]))", "", "make new ones", "r = RecordBuffer(device, f32, 4)\n"),
     Case("BindingError encoder-words", START + "r = RecordBuffer(device, f16, 4)\nr.write(f16(np.ones(@@)), encoder=device.create_command_encoder())", "3", "write an even number of records", "2"),
     Case("BindingError encoder-words", START + "r = RecordBuffer(device, f16, 4)\nr.write(f16(np.ones(3))@@)", ", encoder=device.create_command_encoder()", "or leave encoder out", ""),
+    Case("BindingError frame-read", FRAME + "    r.write(f16([1, 2, 3]))\n    r.read()", "", "read it after the with block ends", fixed=FRAME + "    r.write(f16([1, 2, 3]))\nr.read()"),
+    Case("BindingError frame-words", FRAME + "    r.resize(9)\n    r.write(f16([1]))", "", "write them after the with block ends", fixed=FRAME + "    r.resize(9)\nr.write(f16([1]))"),
     # Sources.
     Case("SourceError record-type", PAIR + "r.write(@@)", "f32([1])", "a batch or a view of that type", "P(a=[1], b=2)"),
     Case("SourceError record-type", PAIR + "r.write(@@)", "3", "a mapping of its columns", "{'a': [1], 'b': 2}"),

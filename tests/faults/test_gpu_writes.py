@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable
 from typing import Any
@@ -98,6 +99,10 @@ def test_F0_only_what_changed_is_sent_where_nothing_else_was_written(device: Any
     seen.u = 3
     write_buffer(device, buffer.buffer, seen)
     assert head(buffer.buffer, device) == [7.0, 3.0]
+
+
+class _Dropped(Exception):
+    pass
 
 
 class EveryWayOfWriting(RuleBasedStateMachine):
@@ -216,6 +221,42 @@ class EveryWayOfWriting(RuleBasedStateMachine):
         for change in self.pending:
             change(self.model)
         self.encoder, self.pending = None, []
+
+    @rule(data=st.data(), drops=st.booleans())
+    def frame(self, data: Any, drops: bool) -> None:
+        """Some writes that reach the device together, or not at all."""
+        before, count = self.model.copy(), self.buffer.count
+        with contextlib.suppress(_Dropped), self.others[0].frame():
+            for _ in range(data.draw(st.integers(1, 5))):
+                self.in_frame(
+                    data, data.draw(st.sampled_from(["write", "header", "append", "where", "view", "upload", "clear"]))
+                )
+            found = np.frombuffer(self.device.queue.read_buffer(self.buffer.buffer), np.float32)
+            assert found[: before.size].tolist() == before.ravel().tolist()
+            if drops:
+                raise _Dropped
+        if drops:
+            self.model = before
+            assert self.buffer.count == count
+
+    def in_frame(self, data: Any, kind: str) -> None:
+        n, at = data.draw(st.integers(1, 3)), data.draw(st.integers(0, 9))
+        if kind == "write":
+            values = self.values(n)
+            self.buffer.write(self.batch(values), start=at)
+            self.model[1 + at : 1 + at + n] = values
+        elif kind == "header":
+            self.write_header()
+        elif kind == "append":
+            self.append(n)
+        elif kind == "where":
+            self.scatter(set(data.draw(st.sets(st.integers(0, 11), min_size=1))), data.draw(st.booleans()), n == 1)
+        elif kind == "view":
+            self.send_view(data.draw(st.sampled_from([0, 1, 5])), n > 1)
+        elif kind == "upload":
+            self.upload(0, at, n)
+        else:
+            self.clear()
 
     @invariant()
     def the_bytes_are_the_models(self) -> None:

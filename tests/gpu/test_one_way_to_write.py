@@ -22,9 +22,9 @@ WRITING = {
 }
 # The module, and the only functions of it that call these.
 ALLOWED = {
-    "gpu/commands.py": {"send", "_record"},
+    "gpu/commands.py": {"send_all", "send_bytes", "_record"},
     # It asks whether a buffer is alive, by a write that wgpu always refuses.
-    "gpu/backend.py": {"check_alive", "_question"},
+    "gpu/backend.py": {"_ask_alive", "_question"},
     # It runs a shader of its own as a user would.
     "cli/demo.py": {"_simulate"},
 }

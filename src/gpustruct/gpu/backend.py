@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import time
+import traceback
+import weakref
 from collections.abc import Generator
 from typing import Any
 
@@ -39,18 +41,47 @@ def refused(error: Exception, function: str) -> BindingError:
     return BindingError.of("device-lost", function=function, current=current)  # type: ignore[return-value]
 
 
+class _Watch:
+    """Stands in for `destroy` of one buffer, and knows whether it was called."""
+
+    def __init__(self, buffer: Any) -> None:
+        # Weak: nothing but the buffer itself holds on to this.
+        self._buffer, self.destroyed = weakref.ref(buffer), False
+
+    def __call__(self) -> None:
+        buffer = self._buffer()
+        if buffer is not None:
+            type(buffer).destroy(buffer)
+            self.destroyed = True
+
+
 def check_alive(device: Any, buffer: Any, function: str) -> None:
     """BindingError if the buffer was destroyed or the device is lost.
 
-    A submit that uses either ends the process: wgpu-native takes errors of a submit for fatal. wgpu says
-    what is the matter when it refuses a write, and a write of one byte it refuses always, without effect
-    (WebGPU §19.1: the size must be a multiple of 4).
+    A submit that uses either ends the process: wgpu-native takes errors of a submit for fatal, and wgpu-py does not
+    know which buffers were destroyed. So the device is asked once for each buffer, whose `destroy` then says it.
+    A device lost by itself is noticed when an encoder is finished.
     """
+    if lost(device):
+        raise BindingError.of("device-lost", function=function, current="destroyed")
+    watch = vars(buffer).get("destroy")
+    if watch.__class__ is not _Watch:
+        _ask_alive(device, buffer, function)
+        vars(buffer)["destroy"] = _Watch(buffer)
+    elif watch.destroyed:
+        _ask_alive(device, buffer, function)
+
+
+def _ask_alive(device: Any, buffer: Any, function: str) -> None:
+    # wgpu says what is the matter when it refuses a write, and a write of one byte it refuses always, without effect
+    # (WebGPU §19.1: the size must be a multiple of 4).
     try:
         device.queue.write_buffer(buffer, 0, b"\0")
     except wgpu.GPUError as error:
         if "destroyed" in str(error) or "lost" in str(error):
             raise refused(error, function) from None
+        # wgpu-py's error and its frames refer to one another, and to the buffer: it would outlive its last user.
+        traceback.clear_frames(error.__traceback__)
 
 
 def mapped_memory(buffer: Any, size: int) -> memoryview | None:

@@ -72,14 +72,13 @@ def spans_of(bound: Bound, target: int, end: int | None = None) -> list[Span]:
     return spans
 
 
-def chunk_plans(spans: Sequence[Span], limit: int) -> Iterator[ChunkPlan]:
+def chunk_plans(spans: Sequence[Span], limit: int, at: int = 0) -> Iterator[ChunkPlan]:
     """Split spans into plans of at most `limit` bytes, at records, and at words of the buffer where records allow it.
 
-    Only a record (or two, where one ends inside a word) that is larger than `limit` makes a larger plan.
+    The first plan starts at byte `at` of its chunk. Only a record (or two, where one ends inside a word) that is larger than `limit` makes a larger plan.
     """
     pieces: list[Piece] = []
     copies: list[Copy] = []
-    at = 0
     for span in spans:
         stride, start = span.part.stride, span.start
         while start < span.stop:

@@ -1,4 +1,4 @@
-"""Every byte that gpustruct writes into a wgpu buffer goes through `send`, which drops what views know of that buffer."""
+"""Every byte that gpustruct writes into a wgpu buffer goes through this module, which drops what views know of that buffer."""
 
 from __future__ import annotations
 
@@ -46,6 +46,8 @@ class Dispatch(NamedTuple):
 
 
 Write = Data | BufferCopy | Clear | Dispatch
+# Buffers, each with the writes to it; none is empty.
+Orders = Sequence[tuple[Any, Sequence[Write]]]
 
 
 def send(device: Any, buffer: Any, writes: Sequence[Write], *, function: str = "write", encoder: Any = None) -> None:
@@ -60,29 +62,59 @@ def send(device: Any, buffer: Any, writes: Sequence[Write], *, function: str = "
     >>> bytes(device.queue.read_buffer(buffer))
     b'\\x00\\x00\\x00\\x00abcd'
     """
-    if not writes:
-        return
-    known = changes.sent_to(buffer)
-    start, stop = min(write.target for write in writes), max(write.target + write.size for write in writes)
+    if writes:
+        send_all(device, [(buffer, writes)], function=function, encoder=encoder)
+
+
+def send_all(device: Any, orders: Orders, *, function: str, encoder: Any = None) -> None:
+    """`send` for several buffers, or several times: the commands of all in one submit, in order.
+
+    >>> device = wgpu.utils.get_default_device()
+    >>> usage = wgpu.BufferUsage.COPY_DST | wgpu.BufferUsage.COPY_SRC
+    >>> first, second = (device.create_buffer(size=4, usage=usage) for _ in range(2))
+    >>> send_all(device, [(first, [Data(b"abcd", 0, 4)]), (second, [BufferCopy(first, 0, 0, 4)])], function="write")
+    >>> bytes(device.queue.read_buffer(second))
+    b'abcd'
+    """
     try:
         # No view may be sent between the two: what it remembers would be overwritten.
-        with known.lock:
-            known.overwritten(start, stop, recorded=encoder is not None)
-            commands: list[BufferCopy | Clear | Dispatch] = []
-            for write in writes:
-                if isinstance(write, Data):
-                    device.queue.write_buffer(buffer, write.target, write.memory, 0, write.size)
-                else:
-                    commands.append(write)
+        with changes.SentBytes.lock:
+            commands: list[tuple[Any, BufferCopy | Clear | Dispatch]] = []
+            for buffer, writes in orders:
+                start, stop = min(write.target for write in writes), max(write.target + write.size for write in writes)
+                changes.sent_to(buffer).overwritten(start, stop, recorded=encoder is not None)
+                for write in writes:
+                    if isinstance(write, Data):
+                        device.queue.write_buffer(buffer, write.target, write.memory, 0, write.size)
+                    else:
+                        commands.append((buffer, write))
             if commands:
-                check_alive(device, buffer, function)
+                for buffer in {id(buffer): buffer for buffer, _ in commands}.values():
+                    check_alive(device, buffer, function)
                 recorder = device.create_command_encoder() if encoder is None else encoder
-                for command in commands:
+                for buffer, command in commands:
                     _record(device, recorder, buffer, command)
                 if encoder is None:
                     device.queue.submit([recorder.finish()])
     except wgpu.GPUError as error:
         raise refused(error, function) from None
+
+
+def send_bytes(device: Any, buffer: Any, known: changes.SentBytes, memory: Any, target: int, size: int) -> None:
+    """`send` of one `Data` at the least cost; `known` is what views know of the buffer, `changes.sent_to(buffer)`.
+
+    >>> device = wgpu.utils.get_default_device()
+    >>> buffer = device.create_buffer(size=4, usage=wgpu.BufferUsage.COPY_DST | wgpu.BufferUsage.COPY_SRC)
+    >>> send_bytes(device, buffer, changes.sent_to(buffer), b"abcd", 0, 4)
+    >>> bytes(device.queue.read_buffer(buffer))
+    b'abcd'
+    """
+    try:
+        with known.lock:
+            known.overwritten(target, target + size)
+            device.queue.write_buffer(buffer, target, memory, 0, size)
+    except wgpu.GPUError as error:
+        raise refused(error, "write") from None
 
 
 def _record(device: Any, encoder: Any, buffer: Any, command: BufferCopy | Clear | Dispatch) -> None:

@@ -21,6 +21,7 @@ from .backend import Mapping, check_alive, refused
 from .bindings import Record, wgpu_buffer
 from .chunking import ChunkPlan, Piece, Span, chunk_plans, spans_of
 from .commands import BufferCopy, send
+from .frames import check_read
 from .staging import CHUNKS, DEFAULT_CHUNKS
 
 
@@ -261,6 +262,7 @@ def read_buffer(target: Any, buffer: Any, T: Any, count: int | None = None, offs
     layout = devices.layout_of_type(T, "read_buffer")
     buffer = wgpu_buffer(buffer)
     devices.check_buffer(device, buffer, "COPY_SRC", "read_buffer")
+    check_read(buffer, "read_buffer")
     offset = devices.check_offset(offset, "read_buffer")
     # Copies are whole words.
     room = records_in(layout, buffer.size // 4 * 4 - offset)

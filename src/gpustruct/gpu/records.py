@@ -12,18 +12,20 @@ from .. import batches
 from ..errors import BindingError, SourceError
 from ..layout import round_up
 from ..packing import Bound, bound_of
-from ..types import array
+from ..types import array, layout_of
 from ..unpacking import drained_of
 from ..views import changes
 from . import backend, devices
 from .batching import header_of, records_of
 from .bindings import USAGE, BoundRecords, Record
 from .chunking import Span
-from .commands import BufferCopy, Clear, send
+from .commands import BufferCopy, Clear
+from .frames import check_read
 from .readback import PendingRead, Reader, blank
 from .scatter_shader import MANY_RUNS, ScatterShader
 from .selection import select
-from .upload import Progress, Uploader
+from .transfers import Progress
+from .upload import Uploader
 
 
 class RecordBuffer(BoundRecords[Record]):
@@ -90,7 +92,13 @@ class RecordBuffer(BoundRecords[Record]):
         self._uploader = Uploader.of(self._device) if uploader is None else uploader
         if self._uploader.device is not self._device:
             raise BindingError.of("buffer-foreign", function="RecordBuffer")
+        # Taken after the uploader's turn, never before it.
         self._lock = threading.RLock()
+        # Records that lie in the buffer as they are packed, in whole words.
+        fixed = not self._dynamic and not layout_of(self._element).is_runtime_sized
+        self._usual = self._element if fixed and self._base % 4 == self._stride % 4 == 0 else None
+        self._known_buffer: Any = None
+        self._known: Any = None
         self._scatter_shader = ScatterShader.of(self._uploader)
         self._device_side = device_side
         if data is not None:
@@ -134,7 +142,12 @@ class RecordBuffer(BoundRecords[Record]):
         >>> np.asarray(numbers.read())
         array([ 0, 11,  2, 33, 70, 80], dtype=uint32)
         """
-        with self._lock:
+        if where is None and encoder is None and progress is None and batch.__class__ is self._usual:
+            with self._uploader.turn, self._lock:
+                if self._write_small(batch, start):
+                    return
+        with self._uploader.turn, self._lock:
+            self._uploader.keep(self)
             batch = records_of(self._type, batch, f"RecordBuffer({self._layout.name}).write")
             bound = bound_of(batch, "write")
             # It has a header, and is not elements alone.
@@ -160,7 +173,7 @@ class RecordBuffer(BoundRecords[Record]):
         >>> numbers.append(u32([1, 2])), numbers.append(u32([3]))
         (0, 2)
         """
-        with self._lock:
+        with self._uploader.turn, self._lock:
             first = self._count
             self.write(batch, start=first, encoder=encoder)
             return first
@@ -183,7 +196,8 @@ class RecordBuffer(BoundRecords[Record]):
             raise BindingError.of("header-missing", type=self._layout.name)
         batch = header_of(self._type, columns)
         header = bound_of(batch, "write_header").parts[0]
-        with self._lock:
+        with self._uploader.turn, self._lock:
+            self._uploader.keep(self)
             self._put(batch, [Span(header, 0, 1, 0)])
 
     def clear(self, *, encoder: Any = None) -> None:
@@ -195,9 +209,10 @@ class RecordBuffer(BoundRecords[Record]):
         >>> numbers.write(u32([1, 2])); numbers.clear(); len(numbers)
         0
         """
-        with self._lock:
+        with self._uploader.turn, self._lock:
+            self._uploader.keep(self)
             clear = Clear(self._buffer.size)
-            send(self._device, self._buffer, [clear], function="clear", encoder=encoder)
+            self._uploader.send(self._buffer, [clear], function="clear", encoder=encoder)
             self._count = 0
 
     def resize(self, capacity: int) -> None:
@@ -214,18 +229,37 @@ class RecordBuffer(BoundRecords[Record]):
         (2, array([1, 2, 3], dtype=uint32))
         """
         number = devices.whole("capacity", capacity, 1, 1 << 40, None, "resize")
-        with self._lock:
+        with self._uploader.turn, self._lock:
+            self._uploader.keep(self)
             count = min(self._count, number)
             larger = self._create(number)
             backend.check_alive(self._device, self._buffer, "resize")
             size = min(round_up(4, self._base + count * self._stride), larger.size, self._buffer.size)
             if size:
-                send(self._device, larger, [BufferCopy(self._buffer, 0, 0, size)], function="resize")
-            replaced = self._buffer
+                self._uploader.send(larger, [BufferCopy(self._buffer, 0, 0, size)], function="resize")
+            replaced, before = self._buffer, (self._buffer, self._capacity, self._count)
+
+            def restore() -> None:
+                self._buffer, self._capacity, self._count = before
+
+            self._uploader.undo(restore)
             self._buffer, self._capacity, self._count = larger, number, count
-            # An encoder that writes into the old buffer may be submitted later, which a destroyed one would not survive.
-            if not changes.sent_to(replaced).has_recorded:
-                replaced.destroy()
+            self._uploader.retire(replaced)
+
+    def _write_small(self, batch: Any, start: Any) -> bool:
+        """Write a batch of few usual records in as few steps as there are; False where `write` must."""
+        first = 0 if start is None else start
+        if first.__class__ is not int or first < 0:
+            return False
+        if self._known_buffer is not self._buffer:
+            self._known, self._known_buffer = changes.sent_to(self._buffer), self._buffer
+        target, room = self._base + first * self._stride, (self._capacity - first) * self._stride
+        self._uploader.keep(self)
+        count = self._uploader.put_small(self._buffer, self._known, batch, target, self._stride, room)
+        if count < 0:
+            return False
+        self._count = count if start is None else max(self._count, first + count)
+        return True
 
     def _check_room(self, first: int, count: int, function: str) -> None:
         if first + count > self._capacity:
@@ -299,6 +333,7 @@ class RecordBuffer(BoundRecords[Record]):
         array([2, 3], dtype=uint32)
         """
         with self._lock:
+            check_read(self._buffer, "read")
             out, spans = self._incoming(start, stop, out, "read")
             return Reader.of(self._device).read(self._buffer, out, 0, spans)
 
@@ -323,6 +358,7 @@ class RecordBuffer(BoundRecords[Record]):
         3
         """
         with self._lock:
+            check_read(self._buffer, "read_async")
             out, spans = self._incoming(start, stop, out, "read_async")
             return Reader.of(self._device).begin(self._buffer, out, 0, spans)
 

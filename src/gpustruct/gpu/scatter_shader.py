@@ -18,7 +18,7 @@ from ..packing import bound_of, check_values
 from . import devices
 from .backend import refused
 from .chunking import spans_of
-from .commands import Dispatch, send
+from .commands import Dispatch
 from .selection import Selection
 from .upload import Uploader
 
@@ -113,7 +113,7 @@ class ScatterShader:
             pipeline = self._compiled()
         except wgpu.GPUError as error:
             raise refused(error, "write") from None
-        send(self._device, buffer, [Dispatch(pipeline, resources, groups, target, written)])
+        uploader.send(buffer, [Dispatch(pipeline, resources, groups, target, written)])
 
     def _room(self, name: str, size: int) -> Any:
         """A buffer of at least `size` bytes, kept and used again."""

@@ -14,7 +14,7 @@ from .batching import records_of
 from .bindings import Record
 from .readback import blank
 from .records import RecordBuffer
-from .upload import Progress
+from .transfers import Progress
 
 
 class ShardedBuffer(Generic[Record]):

@@ -49,11 +49,13 @@ def write_buffer(target: Any, buffer: Any, batch: Any, offset: int = 0) -> None:
     records, buffer = buffer, wgpu_buffer(buffer)
     devices.check_buffer(device, buffer, "COPY_DST", "write_buffer")
     offset = devices.check_offset(offset, "write_buffer")
-    if data.nbytes % devices.COPY_ALIGNMENT or offset + data.nbytes > buffer.size:
-        # A batch's write keeps the other half of a last word, and does without padding after the last value.
-        Uploader.of(device).write(records, as_batch(batch), offset)
-        return
-    known = changes.sent_to(buffer)
+    uploader, known = Uploader.of(device), changes.sent_to(buffer)
+    with uploader.turn:
+        if uploader.open_frame or data.nbytes % devices.COPY_ALIGNMENT or offset + data.nbytes > buffer.size:
+            # A batch's write keeps the other half of a last word, and does without padding after the last value. Inside
+            # a frame nothing is known of what the buffer will hold.
+            uploader.write(records, as_batch(batch), offset)
+            return
     with known.lock:
         copy, ranges = known.take(batch, offset)
         changed = memoryview(copy)

@@ -19,10 +19,12 @@ class SentBytes:
     they were sent. Hold `lock` from the first until the last of these steps.
     """
 
-    __slots__ = ("__weakref__", "_known", "_recorded", "lock")
+    __slots__ = ("__weakref__", "_known", "_recorded")
+
+    # One for all buffers: some writes go to several at once.
+    lock = threading.RLock()
 
     def __init__(self) -> None:
-        self.lock = threading.RLock()
         # Offset -> the bytes that are there. No two overlap.
         self._known: dict[int, bytearray] = {}
         # Ranges that an encoder writes once it is submitted, which nobody tells us: never certain again.
