@@ -573,6 +573,6 @@ def names_of(file: Path) -> set[str]:
 
 def test_the_stub_names_what_the_module_has() -> None:
     stub, own = names_of(SOURCE / "types.pyi"), names_of(SOURCE / "types.py")
-    # The module is also the way to names of the rooms above it.
+    # The module is also the way to names of the modules above it.
     assert own <= stub <= own | vars(types).keys()
     assert set(types.PLAIN_TYPES) <= set(gpustruct.__all__)

@@ -1,4 +1,4 @@
-"""Each room imports only rooms above it; nothing heavy is loaded before it is used."""
+"""A module imports only modules of the layers above it; nothing heavy is loaded before it is used."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "gpustruct"
 
-# From the top. A room may import those that stand above it; those of one line stand side by side.
-ROOMS: list[set[str]] = [
+# From the top. A module or folder may import those of the layers above its own, and nothing else of its own layer.
+LAYERS: list[set[str]] = [
     {"errors", "names", "table", "zero_filled"},
     {"layout"},
     {"_kernel"},
@@ -38,9 +38,9 @@ ROOMS: list[set[str]] = [
     {"cli"},
     {"__main__"},
 ]
-LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
-# Outside libraries that only some rooms see. The first room is loaded when it is used, the others
-# import the library where they use it.
+LEVEL = {name: level for level, layer in enumerate(LAYERS) for name in layer}
+# Libraries that only some modules import. The first module named may import its library at its top; the others import it
+# inside the functions that need it.
 OUTSIDE = {
     "wgpu": ["gpu", "cli", "workloads"],
     "lark": ["wgsl"],
@@ -49,7 +49,7 @@ OUTSIDE = {
 }
 
 
-def room_of(file: Path) -> str:
+def owner_of(file: Path) -> str:
     return file.relative_to(SOURCE).parts[0].removesuffix(".pyx").removesuffix(".py")
 
 
@@ -58,10 +58,10 @@ def modules() -> list[Path]:
 
 
 def imports(file: Path) -> Iterator[tuple[str, str]]:
-    """(module, when) of each import; relative ones as "gpustruct.room...".
+    """(module, when) of each import; relative ones as "gpustruct.name...".
 
-    `when` is "import" for what runs when the module is loaded, "annotations" for what a type checker alone reads,
-    and "use" inside functions.
+    `when` is "import" where it runs as the module is loaded, "annotations" where only a type checker reads it, and
+    "use" inside functions.
     """
     tree = ast.parse(file.read_text())
     package = ["gpustruct", *file.relative_to(SOURCE).parts[:-1]]
@@ -88,24 +88,24 @@ def walk(node: ast.AST, when: str) -> Iterator[tuple[ast.AST, str]]:
         yield from walk(child, inner)
 
 
-def test_every_room_has_its_place() -> None:
-    assert {room_of(file) for file in modules()} <= LEVEL.keys()
+def test_every_module_has_a_layer() -> None:
+    assert {owner_of(file) for file in modules()} <= LEVEL.keys()
 
 
 @pytest.mark.parametrize("file", modules(), ids=lambda file: str(file.relative_to(SOURCE)))
 def test_imports_go_up_only(file: Path) -> None:
-    room = room_of(file)
+    owner = owner_of(file)
     for module, _ in imports(file):
         parts = module.split(".")
-        if parts[0] != "gpustruct" or len(parts) < 2 or parts[1] == room:
+        if parts[0] != "gpustruct" or len(parts) < 2 or parts[1] == owner:
             continue
-        assert parts[1] in LEVEL, f"{room} imports {module}, which is no room"
-        assert LEVEL[parts[1]] < LEVEL[room], f"{room} imports {module}, which is no room above it"
+        assert parts[1] in LEVEL, f"{owner} imports {module}, which has no layer in LAYERS"
+        assert LEVEL[parts[1]] < LEVEL[owner], f"{owner} imports {module}, which is not in a layer above it"
 
 
 def test_no_modules_import_each_other() -> None:
-    # Inside a room too, where there is no order of rooms to keep; not for annotations either: whoever reads the one
-    # has to read the other.
+    # LAYERS says nothing about the modules inside a folder. Imports for annotations count: two modules that name each
+    # other's types can only be read together.
     named = {".".join(["gpustruct", *file.relative_to(SOURCE).with_suffix("").parts]): file for file in modules()}
     named = {name.removesuffix(".__init__"): file for name, file in named.items()}
     graph = {
@@ -116,27 +116,27 @@ def test_no_modules_import_each_other() -> None:
 
 
 @pytest.mark.parametrize("file", modules(), ids=lambda file: str(file.relative_to(SOURCE)))
-def test_libraries_stay_in_their_rooms(file: Path) -> None:
-    room = room_of(file)
+def test_libraries_stay_in_their_modules(file: Path) -> None:
+    owner = owner_of(file)
     for module, when in imports(file):
         library = module.split(".")[0]
         if library in OUTSIDE:
-            assert room in OUTSIDE[library], f"{room} imports {library}"
-            assert when != "import" or room == OUTSIDE[library][0], f"{room} imports {library} before it is used"
+            assert owner in OUTSIDE[library], f"{owner} imports {library}"
+            assert when != "import" or owner == OUTSIDE[library][0], f"{owner} imports {library} before it is used"
 
 
-def test_no_room_is_called_utils() -> None:
+def test_no_module_is_called_utils() -> None:
     for file in modules():
         assert file.stem not in ("utils", "util", "helpers", "common", "misc")
 
 
 def test_the_import_is_light() -> None:
     code = "import sys, gpustruct; print([m for m in ('wgpu', 'lark', 'rich') if m in sys.modules])"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert told == "[]\n"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert printed == "[]\n"
 
 
 def test_star_import_is_light_too() -> None:
     code = "import sys; from gpustruct import *; print([m for m in ('wgpu', 'lark', 'rich') if m in sys.modules])"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert told == "[]\n"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert printed == "[]\n"
