@@ -6,6 +6,7 @@ script, this writes the files again with the messages of today, to be read in th
 
 from __future__ import annotations
 
+import io
 import typing
 from pathlib import Path
 from typing import Any
@@ -103,6 +104,7 @@ def scope() -> dict[str, Any]:
         "Literal": typing.Literal,
         "__name__": __name__,
         "make_struct": types.make_struct,
+        "io": io,
         "np": np,
         "ones": ones,
         "typing": typing,

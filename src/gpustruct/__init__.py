@@ -18,7 +18,7 @@ types     f32 i32 u32 f16; vec2f to vec4u; mat2x2f to mat4x4h; atomic[u32]; arra
           Struct; Annotated[T, align(16)], Annotated[T, size(32)]
 layout    layout_of(T): sizes, offsets, padding, sizes of bindings; diagram(T), suggest(T)
 batches   T(member=column, ...), batch(T, source); dtype_of(T), struct_of(dtype)
-bytes     pack(batch), unpack(T, data)
+bytes     pack(batch), unpack(T, data); pack_to(path, batch)
 uniforms  view(T), uniform_safe(T)
 WGSL      gpustruct.wgsl: parse, declare, check
 device    gpustruct.gpu: RecordBuffer, Uploader, write_buffer, read_buffer
@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING, Any
 
 from .dtypes import dtype_of, struct_of
 from .errors import BackendWarning, BindingError, GpuStructError, LayoutError, SourceError, WgslError
+from .files import pack_to
 from .layout import Layout
 from .packing import pack
 from .sources import batch
@@ -132,6 +133,7 @@ __all__ = [
     "mat4x4f",
     "mat4x4h",
     "pack",
+    "pack_to",
     "size",
     "struct_of",
     "suggest",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import dis
 import functools
 import os
 import signal
@@ -21,6 +20,7 @@ import wgpu
 import gpustruct.gpu
 from gpustruct import BindingError, Struct, f16, f32, u32, view
 from gpustruct.gpu import RecordBuffer, Uploader, backend, write_buffer
+from interrupting import Stop
 
 GPU = str(Path(gpustruct.gpu.__file__).parent)
 # Each line is interrupted the first times it runs: a loop does the same thing later on.
@@ -44,40 +44,6 @@ class Half(Struct):
 def pairs(start: int, n: int = ROOM) -> Any:
     # Values that are no f32 to begin with: they are checked, and packed before anything is submitted.
     return Pair(t=np.arange(start, start + n, dtype=np.float64), u=np.arange(start, start + n, dtype=np.int64))
-
-
-def takes_no_signal(frame: Any) -> bool:
-    """Whether Python looks for no signal at this line: a `try` alone, or a `with` whose `__exit__` comes next."""
-    at, code = frame.f_lasti, frame.f_code.co_code
-    names = [dis.opname[code[k]] for k in range(at, min(at + 10, len(code)), 2)]
-    steps = [name for name in names if name not in ("SWAP", "NOP")]
-    return names[0] == "NOP" or steps[:3] == ["LOAD_CONST"] * 3
-
-
-class Stop:
-    """Raises KeyboardInterrupt when the `nth` line of gpu/ runs; counts lines without `nth`."""
-
-    def __init__(self, nth: int | None = None) -> None:
-        self.nth, self.lines = nth, []
-
-    def __enter__(self) -> Stop:
-        self._before = sys.gettrace()
-        sys.settrace(self._call)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        sys.settrace(self._before)
-
-    def _call(self, frame: Any, event: str, arg: Any) -> Any:
-        return self._line if frame.f_code.co_filename.startswith(GPU) else None
-
-    def _line(self, frame: Any, event: str, arg: Any) -> Any:
-        if event == "line" and not takes_no_signal(frame):
-            self.lines.append((frame.f_code.co_filename, frame.f_lineno))
-            if len(self.lines) - 1 == self.nth:
-                sys.settrace(None)
-                raise KeyboardInterrupt
-        return self._line
 
 
 class Case:
@@ -177,7 +143,7 @@ WRITES: dict[str, tuple[Callable[[Case], None], np.ndarray, int]] = {
 
 def steps(operate: Callable[[], None]) -> list[int]:
     """The lines that `operate` runs, by their number in order: each the first times that it runs."""
-    with Stop() as stop:
+    with Stop(GPU) as stop:
         operate()
     seen: Counter[tuple[str, int]] = Counter()
     chosen: list[int] = []
@@ -190,7 +156,7 @@ def steps(operate: Callable[[], None]) -> list[int]:
 
 def interrupted(operate: Callable[[], None], nth: int) -> bool:
     try:
-        with Stop(nth):
+        with Stop(GPU, nth):
             operate()
     except KeyboardInterrupt:
         return True
@@ -417,7 +383,7 @@ def test_an_interrupt_while_a_lock_is_released_waits(monkeypatch: pytest.MonkeyP
     event = threading.Event()
     lock = event._cond._lock  # type: ignore[attr-defined]
     lock.acquire()
-    with Stop() as stop:
+    with Stop(GPU) as stop:
         backend._free(event)
     inside = {line for _, _, line in backend._release.__code__.co_lines()}
     chosen = [nth for nth, (_, line) in enumerate(stop.lines) if line in inside]

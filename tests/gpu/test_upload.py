@@ -18,8 +18,8 @@ import wgpu
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpustruct import BindingError, SourceError, Struct, array, f16, f32, pack, u32, vec3f, vec4f
-from gpustruct.gpu import RecordBuffer, Uploader, read_buffer, write_buffer
+from gpustruct import BindingError, SourceError, Struct, array, f16, f32, memory_mapped, pack, u32, vec3f, vec4f
+from gpustruct.gpu import RecordBuffer, Uploader, packer, read_buffer, transfers, write_buffer
 from gpustruct.gpu.chunking import chunk_plans, spans_of
 from gpustruct.packing import bound_of
 
@@ -237,6 +237,58 @@ def test_progress_counts_to_the_end(device: Any) -> None:
         assert seen == sorted(seen)
         assert (seen[-1] if seen else (0, 0)) == (n, n)
     assert len(seen) > 10
+
+
+def test_progress_covers_the_checking(device: Any) -> None:
+    """Of columns that may fail and outgrow the staging memory: half of the count, before the first byte is sent."""
+    buffer = device.create_buffer(size=48 * 50_000, usage=USAGE)
+    uploader, batch = Uploader(device, chunk_size=65536, chunks=2), particles(50_000, np.float64)
+    uploader.write(buffer, batch)
+    before = content(device, buffer)
+    changed = Particle(**{name: getattr(batch, name)[::-1].copy() for name in Particle.__members__})
+    seen: list[int] = []
+
+    def look(done: int, total: int) -> None:
+        seen.append(done)
+        assert total == 50_000
+        if done <= total // 2:
+            assert content(device, buffer) == before
+
+    uploader.write(buffer, changed, progress=look)
+    assert seen == sorted(seen)
+    assert 25_000 in seen
+    assert seen[-1] == 50_000
+    changed.life[-1] = 1e300
+    seen.clear()
+    with pytest.raises(SourceError, match=r"Particle\.life\[49999\]"):
+        uploader.write(buffer, changed, progress=look)
+    assert not seen or seen[-1] < 25_000
+
+
+def test_a_file_is_read_once_across_a_bus(device: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A device that says it has memory of its own: the records go to a second buffer, and no value is checked before."""
+    monkeypatch.setattr(transfers, "OWN_MEMORY", {device.adapter.info["adapter_type"]})
+    monkeypatch.setattr(memory_mapped, "LARGE_BYTES", 1)
+    n = 50_000
+    np.arange(n, dtype=np.float64).tofile(tmp_path / "column")
+    column = np.memmap(tmp_path / "column", np.float64, "r+")
+    buffer = device.create_buffer(size=4 * n, usage=USAGE)
+    uploader = Uploader(device, chunk_size=4096, chunks=2, small_bytes=0)
+    seen: list[tuple[int, int]] = []
+    checks: list[Any] = []
+    monkeypatch.setattr(packer, "check_spans", lambda *args: checks.append(args))
+    uploader.write(buffer, f32(column), progress=lambda *done: seen.append(done))
+    assert content(device, buffer) == column.astype(np.float32).tobytes()
+    assert not checks
+    assert seen[-1] == (n, n)
+    assert seen[0][0] > 0
+    column[-1] = 1e300
+    with pytest.raises(SourceError, match=r"f32\[49999\]"):
+        uploader.write(buffer, f32(column))
+    assert content(device, buffer) == np.arange(n, dtype=np.float32).tobytes()
+    # In memory, the same column is checked first.
+    uploader.write(buffer, f32(np.zeros(n)))
+    assert len(checks) == 1
 
 
 def test_refused_buffers(device: Any, fresh: Any) -> None:

@@ -15,6 +15,7 @@ from gpustruct import (
     layout_of,
     mat4x4f,
     pack,
+    pack_to,
     size,
     u32,
     unpack,
@@ -96,6 +97,7 @@ reveal_type(array[f32, 4](np.ones(4)))  # array
 
 data = pack(light, threads=1)
 reveal_type(data)  # NDArray[uint8]
+reveal_type(pack_to("lights.bin", light, progress=print))  # None
 reveal_type(unpack(Light, data))  # Light
 reveal_type(unpack(Light, data, count=3).color)  # NDArray[Any]
 reveal_type(unpack(vec3f, data))  # vec3f

@@ -50,6 +50,8 @@ TEMPLATES = {
     "out-buffer": "out must be a writable, C-contiguous buffer (current: {current}) - at {function}(..., out=...); use np.empty({needed}, np.uint8)",
     "out-columns": "out must be a batch of {type} whose columns are writable arrays (current: {current}) - at {function}(..., out=...); {way_out}",
     "out-dtype": "{type} cannot be unpacked into {dtype} without changing values - at {where}; use a column of {suggestion}",
+    "file-path": "pack_to takes the path of a file, a str or an os.PathLike, and then the batch (current: {current}) - at pack_to(...); pass a path such as 'records.bin'",
+    "file-kind": "pack_to writes a regular file (current: {current}) - at pack_to(...); pass the path of a file in an existing folder, such as 'records.bin'",
     "offset-value": "offset must be a whole number of bytes, 0 or more (current: {offset!r}) - at {function}(..., offset=...); pass the byte at which the first record starts",
     "stride-value": "stride must be a multiple of {align} and at least {size} bytes for {type} (current: {stride!r}) - at {function}(..., stride=...); use {suggestion}",
     "stride-tail": "the stride of a struct that ends in a runtime-sized array is its element's (current: {stride}) - at {function}(..., stride=...); leave stride out",

@@ -10,8 +10,8 @@ import numpy as np
 from .. import _kernel, threads
 from ..batches import Batch
 from ..columns import Columns
+from ..memory_mapped import MappedColumns
 from ..packing import Part, columns_of, fault
-from . import streaming
 from .chunking import ChunkPlan, Span
 
 # How records are stored into mapped memory: past the caches.
@@ -71,7 +71,7 @@ def pack_now(batch: Batch, plan: ChunkPlan, memory: Any) -> None:
 
 
 def check_spans(
-    batch: Batch, spans: Sequence[Span], workers: int, files: streaming.Files, checked: Callable[[int], object]
+    batch: Batch, spans: Sequence[Span], workers: int, files: MappedColumns, checked: Callable[[int], object]
 ) -> None:
     """Raise the first value that does not fit; `checked` is called with the number of records after each block."""
     for span in spans:

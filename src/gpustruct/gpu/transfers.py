@@ -14,6 +14,7 @@ from .. import _binding, threads
 from ..batches import Batch
 from ..errors import BindingError
 from ..layout import round_up
+from ..memory_mapped import MappedColumns
 from ..packing import columns_of, new_plan
 from ..views.changes import SentBytes
 from . import packer, readback
@@ -23,7 +24,6 @@ from .commands import BufferCopy, Data, Write, send, send_bytes
 from .frames import Frame, destroy
 from .packer import Packing
 from .staging import CHUNKS, Chunk, StagingPool
-from .streaming import Files
 
 # Below this many bytes wgpu's own write_buffer, from reused memory, costs less than a map, a copy and a
 # submit; each of its calls costs as much as several copies (docs/performance.md).
@@ -169,7 +169,8 @@ class Transfers:
         size, total = pool.chunk_size, sum(span.size for span in spans)
         # Chunks are filled alike: the last is not a stub.
         limit = min(size, round_up(4096, total // -(-total // (size - 4096)) + 4096)) if size > 8192 else size
-        plans, files, workers = list(chunk_plans(spans, limit)), Files(batch, spans), self._workers(total)
+        plans, workers = list(chunk_plans(spans, limit)), self._workers(total)
+        files = MappedColumns(batch, [span.part for span in spans], total)
         # Nothing is submitted before every value is known to fit. Where all of it fits into the pool it is packed
         # first; a file is read once and goes by way of a second buffer; anything else is checked first.
         doubtful = len(plans) > 1 and any(packer.may_fail(columns_of(batch, span.part)) for span in spans)

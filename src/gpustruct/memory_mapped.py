@@ -1,4 +1,4 @@
-"""Memory-mapped columns: their pages are released once packed, so that a file larger than memory can be uploaded."""
+"""Memory-mapped columns: their pages are released once packed, so that files larger than memory can be read."""
 
 from __future__ import annotations
 
@@ -8,23 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from ..batches import Batch
-from ..columns import Columns
-from ..packing import Part, columns_of
-from .chunking import Span
+from .batches import Batch
+from .columns import Columns
+from .packing import Part, columns_of
 
 # The pages of smaller batches stay in memory: they may be wanted again.
 LARGE_BYTES = 64 << 20
 SHARED_MODES = ("r", "r+", "w+")
 
 
-class Files:
-    """The memory-mapped columns of an upload; none if the upload is small."""
+class MappedColumns:
+    """The memory-mapped columns of `parts`, which take `nbytes` when packed; none if that is little."""
 
-    def __init__(self, batch: Batch, spans: Sequence[Span]) -> None:
+    def __init__(self, batch: Batch, parts: Sequence[Part], nbytes: int) -> None:
         self._columns: dict[int, list[tuple[np.ndarray, Any]]] = {}
-        if sum(span.size for span in spans) >= LARGE_BYTES:
-            self._columns = {id(span.part): file_columns(columns_of(batch, span.part)) for span in spans}
+        if nbytes >= LARGE_BYTES:
+            self._columns = {id(part): _mapped(columns_of(batch, part)) for part in parts}
 
     def __bool__(self) -> bool:
         return any(self._columns.values())
@@ -40,7 +39,7 @@ class Files:
                 memory.madvise(mmap.MADV_DONTNEED, first, length)
 
 
-def file_columns(columns: Columns) -> list[tuple[np.ndarray, Any]]:
+def _mapped(columns: Columns) -> list[tuple[np.ndarray, Any]]:
     """The columns that are maps of files, with their maps; none where that cannot be told."""
     if not hasattr(mmap, "MADV_DONTNEED") or len(columns.shape) != 1:
         return []
