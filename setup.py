@@ -1,13 +1,16 @@
-"""The compiled parts of gpustruct: Cython modules, and the C in csrc. All else is in pyproject.toml."""
+"""What the build makes: Cython modules, the C in csrc, the parser's tables. All else is in pyproject.toml."""
 
 import os
+import runpy
 import sys
 from glob import glob
+from pathlib import Path
 from typing import Any
 
 import numpy
 from Cython.Build import cythonize
-from setuptools import Extension, setup
+from setuptools import Command, Extension, setup
+from setuptools.command.build import build
 
 # Instruction sets are chosen per function, by attributes in the C, and at import: no flag here may
 # name one, or the wheel would crash on an older processor. Loops are worth -O3 in csrc alone; Python's
@@ -37,7 +40,40 @@ def extension(name: str, compile_args: list[str], *sources: str) -> Extension:
 kernel = extension("_kernel", KERNEL, *sorted(glob("csrc/*.c")))
 others = [extension(name, OTHERS) for name in ("_batches", "_binding", "_numbers", "_records", "_views")]
 
+
+class BuildTables(Command):
+    """Saves the tables of the WGSL parser beside its grammar: making them takes longer than all else of a first parse."""
+
+    description = "save the tables of the WGSL parser"
+    user_options = [("build-lib=", "d", "the folder to build to")]
+    build_lib = ""
+    editable_mode = False
+
+    def initialize_options(self) -> None:
+        self.build_lib, self.editable_mode = "", False
+
+    def finalize_options(self) -> None:
+        self.build_lib = self.build_lib or self.get_finalized_command("build").build_lib
+
+    def run(self) -> None:
+        for path in map(Path, self.get_outputs()):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            runpy.run_path("src/gpustruct/wgsl/tables.py")["save"](path)
+
+    def get_outputs(self) -> list[str]:
+        return [f"{'src' if self.editable_mode else self.build_lib}/gpustruct/wgsl/grammar.tables"]
+
+    def get_source_files(self) -> list[str]:
+        return ["src/gpustruct/wgsl/grammar.lark", "src/gpustruct/wgsl/tables.py"]
+
+    def get_output_mapping(self) -> dict[str, str]:
+        return {}
+
+
+build.sub_commands = [*build.sub_commands, ("build_tables", None)]
+
 setup(
+    cmdclass={"build_tables": BuildTables},
     ext_modules=cythonize([kernel, *others], build_dir="build/cython", language_level=3, quiet=True),
     options={"build_ext": {"parallel": os.cpu_count()}},
 )

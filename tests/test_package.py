@@ -49,7 +49,9 @@ def test_the_sdist_has_the_sources_and_no_leftovers(built: tuple[Path, Path]) ->
     wanted |= {"tests/data/layout-truth.json", "tests/run"}
     assert wanted <= names
     assert not [
-        name for name in names if re.search(r"\.(so|pyd|pyc|o)$|__pycache__|^build/|src/gpustruct/_\w+\.c$", name)
+        name
+        for name in names
+        if re.search(r"\.(so|pyd|pyc|o|tables)$|__pycache__|^build/|src/gpustruct/_\w+\.c$", name)
     ]
 
 
@@ -58,9 +60,9 @@ def test_the_wheel_has_the_package_and_no_sources(built: tuple[Path, Path]) -> N
         names = [name for name in archive.namelist() if ".dist-info/" not in name]
     assert all(name.startswith("gpustruct/") for name in names)
     kinds = {Path(name).suffix for name in names}
-    assert kinds <= {".py", ".pyi", ".typed", ".lark", ".so", ".pyd"}
-    for wanted in ("gpustruct/py.typed", "gpustruct/types.pyi", "gpustruct/wgsl/grammar.lark"):
-        assert wanted in names
+    assert kinds <= {".py", ".pyi", ".typed", ".lark", ".tables", ".so", ".pyd"}
+    for wanted in ("py.typed", "types.pyi", "wgsl/grammar.lark", "wgsl/grammar.tables"):
+        assert f"gpustruct/{wanted}" in names
     modules = {str(path.relative_to(ROOT / "src")) for path in (ROOT / "src" / "gpustruct").rglob("*.py")}
     assert {name for name in names if name.endswith(".py")} == modules
 
@@ -71,6 +73,9 @@ def test_the_wheel_works_where_it_is_unpacked(built: tuple[Path, Path], tmp_path
     code = "import gpustruct as g; print(g.__file__); print(g.pack(g.vec3f([[1, 2, 3], [4, 5, 6]])).nbytes)"
     told = run(sys.executable, "-c", code, cwd=tmp_path, PYTHONPATH=str(tmp_path)).split()
     assert told == [str(tmp_path / "gpustruct" / "__init__.py"), "32"]
+    # The first parse loads the saved tables: lark makes none.
+    code = "import lark; lark.Lark.__init__ = None; from gpustruct import wgsl; print(*wgsl.parse('struct A { x: f32 }').structs)"
+    assert run(sys.executable, "-c", code, cwd=tmp_path, PYTHONPATH=str(tmp_path)) == "A\n"
 
 
 def test_the_version_has_its_entry_in_the_changelog(built: tuple[Path, Path]) -> None:

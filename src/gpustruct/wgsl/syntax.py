@@ -1,4 +1,4 @@
-"""Tokens to a tree of named tuples, by the lark grammar. The only room that loads lark.
+"""Tokens to a tree of named tuples, by the grammar in grammar.lark.
 
 Every node knows its `offset` in the text. Nothing here knows what a name means.
 """
@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from importlib import resources
 from typing import Any, NamedTuple
 
 import lark
 from lark.lexer import Lexer, LexerState
 
-from . import expected
+from . import expected, tables
 from .source import Source, short
 from .tokens import Piece, Token, tokens
 
@@ -265,8 +264,7 @@ class _Ready(Lexer):
 
 @cache
 def _grammar() -> lark.Lark:
-    text = resources.files(__name__.rpartition(".")[0]).joinpath("grammar.lark").read_text("utf-8")
-    return lark.Lark(text, parser="lalr", lexer=_Ready, start="item", transformer=_Tree())
+    return tables.parser(_Ready, _Tree())
 
 
 def tree(source: Source, piece: Piece) -> Declaration:

@@ -16,9 +16,10 @@ MAX_NESTING = 127
 PLACEHOLDER = "\x01"
 
 LINE_COMMENT = f"//[^{LINE_BREAK}]*"
-_OTHER = r"\x80-\x84\x86-\u200d\u2010-\u2027\u202a-\ufefe\uff00-\U0010ffff"
 DIGITS = r"0[xX][0-9a-fA-F]*\.?[0-9a-fA-F]*(?:[pP][+-]?[0-9]+)?|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
-NAME = f"[A-Za-z_{_OTHER}][A-Za-z0-9_{_OTHER}]*"
+# What no name holds: re compiles these few much faster than the rest of Unicode.
+_NOT_IN_NAMES = rf"\x00-/:-@\[-^`{{-\x7f\u200e\u200f{LINE_BREAK}{BYTE_ORDER_MARK}"
+NAME = f"[^0-9{_NOT_IN_NAMES}][^{_NOT_IN_NAMES}]*"
 _TOKEN = re.compile(
     rf"(?P<blank>[{BLANK}]+|{LINE_COMMENT})|(?P<comment>/\*)|(?P<name>{NAME})"
     rf"|(?P<number>(?:{DIGITS})(?:l[iuf]|[iufh])?)"
