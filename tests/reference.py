@@ -83,7 +83,7 @@ def describe(cls: Any) -> Any:
         counted = match is not None and name != f"array[{cls.__element__.__name__}]"
         return Array(element, int(match[1]) if match is not None and counted else None)
     attributes = written_attributes(cls)
-    return Record(tuple((n, describe(slot.type), *attributes[n]) for n, slot in cls.__members__.items()))
+    return Record(tuple((n, describe(spec.type), *attributes[n]) for n, spec in cls.__members__.items()))
 
 
 def written_attributes(cls: Any) -> dict[str, tuple[int | None, int | None]]:
@@ -173,7 +173,7 @@ def legal_inside_uniform(kind: Any) -> bool:
 def spelled(cls: Any) -> str:
     """The names of all types inside a class, in one text."""
     inner = [cls.__element__] if hasattr(cls, "__element__") else []
-    inner += [slot.type for name, slot in cls.__members__.items() if name]
+    inner += [spec.type for name, spec in cls.__members__.items() if name]
     return " ".join([cls.__name__, *map(spelled, inner)])
 
 

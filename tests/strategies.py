@@ -110,19 +110,19 @@ def random_batch(cls: Any, shape: tuple[int, ...], rng: np.random.Generator, *, 
     """A batch of `cls` over `shape`; a runtime-sized tail gets 1 to 5 elements, and no batch shape."""
     if cls.__layout__.is_runtime_sized:
         shape = ()
-    columns = {name: random_column(slot, shape, rng, special) for name, slot in cls.__members__.items()}
+    columns = {name: random_column(spec, shape, rng, special) for name, spec in cls.__members__.items()}
     made = cls(columns[""]) if "" in columns else cls(**columns)
     # Constants alone have no leading dimensions of their own.
     return broadcast(made, shape)
 
 
-def random_column(slot: Any, shape: tuple[int, ...], rng: np.random.Generator, special: bool) -> Any:
-    dims = (*shape, *((int(rng.integers(1, 6)),) if slot.runtime else ()), *slot.dims)
-    if slot.core.__layout__.kind == "struct":
-        return random_batch(slot.core, dims, rng, special=special)
-    layout = slot.core.__layout__
+def random_column(spec: Any, shape: tuple[int, ...], rng: np.random.Generator, special: bool) -> Any:
+    dims = (*shape, *((int(rng.integers(1, 6)),) if spec.runtime else ()), *spec.dims)
+    if spec.core.__layout__.kind == "struct":
+        return random_batch(spec.core, dims, rng, special=special)
+    layout = spec.core.__layout__
     full = dims + layout.shape
-    if shape and not slot.runtime and rng.random() < 0.1:
+    if shape and not spec.runtime and rng.random() < 0.1:
         # No leading dimensions: the column broadcasts over the batch.
         return random_array(layout.scalar, full[len(shape) :], rng, special)
     return random_array(layout.scalar, full, rng, special)

@@ -15,7 +15,7 @@ import reference
 from gpustruct import GpuStructError, Struct, array, batch, f32, mat3x3f, pack, u32, vec3f, vec4f
 from gpustruct import layout as layouts
 from gpustruct.columns import collect
-from gpustruct.packing import Bound, _part, bind, pack_into
+from gpustruct.packing import BoundPlan, _part, bind, pack_into
 from gpustruct.types import make_struct
 from strategies import random_batch, structs
 
@@ -52,7 +52,7 @@ def packed_in_python(batch: Any) -> bytes:
     else:
         stride = layout.record_stride
         part = _part(collect(batch), stride, 0, stride, True)
-        bound = Bound((part,), stride * part.run.records, layout.align, part.run.records)
+        bound = BoundPlan((part,), stride * part.run.records, layout.align, part.run.records)
     out = np.zeros(bound.size, np.uint8)
     pack_into(bound, batch, out, 0, 1)
     return out.tobytes()

@@ -50,21 +50,21 @@ def read(cls: Any, value: Any, path: str, index: tuple[int, ...]) -> dict[str, A
     else:
         found = {name: getattr(value, name) for name in names}
     members = zip(names, cls.__members__.values(), cls.__layout__.fields, strict=True)
-    return {name: read_member(slot, m.layout, found[name], f"{path}.{name}", index) for name, slot, m in members}
+    return {name: read_member(spec, m.layout, found[name], f"{path}.{name}", index) for name, spec, m in members}
 
 
-def read_member(slot: Any, layout: Any, value: Any, path: str, index: tuple[int, ...]) -> Any:
-    if slot.core.__layout__.kind != "struct":
+def read_member(spec: Any, layout: Any, value: Any, path: str, index: tuple[int, ...]) -> Any:
+    if spec.core.__layout__.kind != "struct":
         try:
-            return fitting(slot, path, index, value)
+            return fitting(spec, path, index, value)
         except SourceError as error:
             raise Refused(error.rule, str(error)) from None
     if layout.kind != "array":
-        return read(slot.core, value, path, index)
+        return read(spec.core, value, path, index)
     items = [] if isinstance(value, str | dict) or not hasattr(value, "__iter__") else list(value)
     if len(items) != layout.count:
         raise Refused("record-length", place_of(path, index))
-    return [read_member(slot, layout.element, item, path, (*index, k)) for k, item in enumerate(items)]
+    return [read_member(spec, layout.element, item, path, (*index, k)) for k, item in enumerate(items)]
 
 
 def columns_of(cls: Any, records: list[Any], inner: tuple[int, ...] = ()) -> Any:
@@ -73,18 +73,18 @@ def columns_of(cls: Any, records: list[Any], inner: tuple[int, ...] = ()) -> Any
     for _ in inner:
         records = [record for several in records for record in several]
     columns: dict[str, Any] = {}
-    for name, slot in cls.__members__.items():
+    for name, spec in cls.__members__.items():
         values = [record[name] for record in records]
-        if slot.core.__layout__.kind == "struct":
-            columns[name] = columns_of(slot.core, values, slot.dims)
+        if spec.core.__layout__.kind == "struct":
+            columns[name] = columns_of(spec.core, values, spec.dims)
             columns[name] = type(columns[name])(**{
-                key: reshaped(column, (*shape, *slot.dims), (len(records), *slot.dims))
-                for key, column in zip(slot.core.__members__, columns[name].__columns__, strict=True)
+                key: reshaped(column, (*shape, *spec.dims), (len(records), *spec.dims))
+                for key, column in zip(spec.core.__members__, columns[name].__columns__, strict=True)
             })  # fmt: skip
         else:
-            integer = SCALARS[slot.core.__layout__.scalar].is_integer
+            integer = SCALARS[spec.core.__layout__.scalar].is_integer
             stacked = np.array(values, np.int64 if integer else np.float64)
-            columns[name] = stacked.reshape(shape + slot.inner)
+            columns[name] = stacked.reshape(shape + spec.inner)
     return cls(**columns)
 
 

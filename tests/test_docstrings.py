@@ -11,7 +11,7 @@ import pytest
 import gpustruct
 from gpustruct import types
 
-# The plain types are one family: they are made in one line each, and Plain explains them.
+# The plain types are one family: they are made in one line each, and TypeBase explains them.
 FAMILY = set(types.PLAIN_TYPES)
 
 
@@ -49,4 +49,4 @@ def test_every_public_method_has_a_docstring(name: str, thing: Any) -> None:
 
 
 def test_the_family_explains_itself() -> None:
-    assert ">>> " in (inspect.getdoc(types.Plain) or "")
+    assert ">>> " in (inspect.getdoc(types.TypeBase) or "")

@@ -102,7 +102,7 @@ def test_dtype_of_runtime_sized_types_is_refused() -> None:
 
 
 def members(cls: Any) -> dict[str, str]:
-    return {name: slot.type.__name__ for name, slot in cls.__members__.items()}
+    return {name: spec.type.__name__ for name, spec in cls.__members__.items()}
 
 
 def test_struct_of_a_dtype() -> None:

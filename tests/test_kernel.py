@@ -34,9 +34,9 @@ from gpustruct import (
 )
 from gpustruct.columns import collect
 from gpustruct.dtypes import dtype_of
-from gpustruct.packing import bind, bound_of, check_values, pack_into
+from gpustruct.packing import bind, check_values, pack_into, pack_plan
 from gpustruct.types import make_struct
-from gpustruct.unpacking import drained_of
+from gpustruct.unpacking import unpack_plan
 from gpustruct.workloads import MaterialBad
 
 GUARD = 0xA5
@@ -51,7 +51,7 @@ def isa(request: pytest.FixtureRequest) -> Iterator[str]:
 
 def guarded(batch: Any, *, lead: int, stream: bool, threads: int | None) -> bytes:
     """The batch's bytes packed `lead` bytes into a guarded buffer; the guards must stay."""
-    bound = bound_of(batch)
+    bound = pack_plan(batch)
     room = np.full(64 + lead + bound.size + 64, GUARD, np.uint8)
     start = (-room.ctypes.data) % 64 + lead
     pack_into(bound, batch, room, start, threads, stream)
@@ -92,7 +92,7 @@ def test_random_batches_come_back(data: st.DataObject) -> None:
             assert unpack(cls, packed, out=out) is out
             assert reference.difference(cls, pack(out).tobytes(), packed.tobytes()) is None, name
             out = writable_like(views)
-            for part in drained_of(cls, out).parts:
+            for part in unpack_plan(cls, out).parts:
                 for start, stop in halves(part.run.records):
                     place = part.base + start * part.stride
                     assert part.run.gather(packed, place, part.stride, start, stop, kernel.MODE_STREAM) == (-1, 0)
@@ -183,7 +183,7 @@ def test_columns_keep_their_borders(isa: str, cls: Any, n: int, mode: int) -> No
         owned[at : at + view.nbytes] = True
         at += view.nbytes + 36
     out = cls(**columns)
-    for part in drained_of(cls, out).parts:
+    for part in unpack_plan(cls, out).parts:
         for start, stop in halves(n):
             assert part.run.gather(packed, start * part.stride, part.stride, start, stop, mode) == (-1, 0)
     assert (block[~owned] == GUARD).all()
@@ -282,7 +282,7 @@ def test_records_that_start_in_any_lane_of_a_line(isa: str, count: int) -> None:
         (np.float32, np.float64), (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 21, 22, 23, 24, 25, 90)
     ):
         cls = SLOTS[count - 1]
-        columns = {name: rng.integers(0, 1000, (n, *slot.inner)) for name, slot in cls.__members__.items()}
+        columns = {name: rng.integers(0, 1000, (n, *spec.inner)) for name, spec in cls.__members__.items()}
         batch = cls(**{name: c if name.startswith("w") else c.astype(dtype) for name, c in columns.items()})
         want = reference.pack(batch)
         for lead, stream in itertools.product((0, 16, 32, 48, 8), (False, True)):

@@ -16,9 +16,9 @@ import gpustruct._kernel as kernel
 import reference
 from gpustruct import SourceError, Struct, batch, f32, i32, layout_of, mat3x3f, pack, u32, unpack, vec2f, vec3f, vec4f
 from gpustruct.dtypes import dtype_of
-from gpustruct.packing import bound_of, pack_into
+from gpustruct.packing import pack_into, pack_plan
 from gpustruct.types import make_struct
-from gpustruct.unpacking import drained_of
+from gpustruct.unpacking import unpack_plan
 
 GUARD = 0xA5
 Place = Callable[[np.ndarray], np.ndarray]
@@ -58,7 +58,7 @@ def at_the_end() -> Iterator[Place]:
 
 def packed_at(made: Any, lead: int, stream: bool) -> bytes:
     """The batch packed `lead` bytes after a line starts, between guards that must stay."""
-    bound = bound_of(made)
+    bound = pack_plan(made)
     room = np.full(64 + lead + bound.size + 64, GUARD, np.uint8)
     start = (-room.ctypes.data) % 64 + lead
     pack_into(bound, made, room, start, 1, stream)
@@ -98,7 +98,7 @@ def test_a_range_of_masked_records_shorter_than_a_line() -> None:
     raw = np.random.default_rng(3).integers(0, 256, 4 * 32, np.uint8)
     want = raw.reshape(4, 32).copy()
     want[:, 12:16] = 0
-    run = bound_of(batch(cls, raw.view(dtype_of(cls)))).parts[0].run
+    run = pack_plan(batch(cls, raw.view(dtype_of(cls)))).parts[0].run
     for lead, start, mode in itertools.product((0, 4, 16, 32, 60), range(4), (kernel.MODE_PLAIN, kernel.MODE_STREAM)):
         for stop in range(start, 5):
             room = np.full(64 + lead + 4 * 32 + 64, GUARD, np.uint8)
@@ -138,11 +138,11 @@ def test_no_column_is_read_past_its_last_scalar(members: dict[str, Any], at_the_
     rng = np.random.default_rng(2)
     for n, wide in itertools.product((*range(1, 14), 128, 131), (False, True)):
         columns = {}
-        for name, slot in cls.__members__.items():
+        for name, spec in cls.__members__.items():
             floats = np.dtype(np.float64 if wide else np.float32)
-            integers = np.dtype(np.int64 if wide else {u32: np.uint32, i32: np.int32}.get(slot.type, np.int32))
-            values = rng.integers(0, 1000, (n, *slot.inner))
-            columns[name] = at_the_end(values.astype(integers if slot.type in (u32, i32) else floats))
+            integers = np.dtype(np.int64 if wide else {u32: np.uint32, i32: np.int32}.get(spec.type, np.int32))
+            values = rng.integers(0, 1000, (n, *spec.inner))
+            columns[name] = at_the_end(values.astype(integers if spec.type in (u32, i32) else floats))
         made = cls(**columns)
         want = reference.pack(made)
         for lead, stream in itertools.product((0, 16, 8), (False, True)):
@@ -177,6 +177,6 @@ def test_every_number_of_records_comes_back(members: dict[str, Any], at_the_end:
         data = np.random.default_rng(n).integers(0, 256, n * size, np.uint8)
         views = unpack(cls, data)
         out = cls(**{name: at_the_end(np.zeros_like(getattr(views, name), order="C")) for name in members})
-        for part in drained_of(cls, out).parts:
+        for part in unpack_plan(cls, out).parts:
             assert part.run.gather(data, 0, size, 0, n, mode) == (-1, 0)
         assert all(getattr(out, name).tobytes() == getattr(views, name).tobytes() for name in members), (n, mode)

@@ -193,7 +193,7 @@ def test_a_struct_of_1023_members_gets_an_answer() -> None:
     rng = random.Random(2)
     T = make_struct("T", {f"m{i}": rng.choice([f32, vec3f, vec2f, vec4f]) for i in range(1023)})
     found = suggest(T)
-    types = [slot.type for slot in T.__members__.values()]
+    types = [spec.type for spec in T.__members__.values()]
     # 4 bytes behind a vec3f can hold an f32 and nothing else here, so this is the minimum.
     gaps = 4 * max(0, types.count(vec3f) - types.count(f32))
     used = sum(reference.layout(type_).size for type_ in types)

@@ -500,7 +500,7 @@ def test_the_signature_of_names_that_python_keeps() -> None:
     assert made(**{"lambda": 1, "x": 2, "in": 3}).x == 2
 
 
-@pytest.mark.parametrize("thing", [Struct, array, types.Plain, types.TypeMeta, types.StructMeta])
+@pytest.mark.parametrize("thing", [Struct, array, types.TypeBase, types.TypeMeta, types.StructMeta])
 def test_the_signature_of_what_has_no_members_is_that_of_its_code(thing: Any) -> None:
     if isinstance(thing, types.TypeMeta):
         assert "columns" in inspect.signature(thing).parameters

@@ -286,23 +286,23 @@ class Asked(Exception):
     """What a Leaf asks Python about."""
 
 
-def leaf(scalar: str, *axes: tuple[int, int], check: Any = None) -> _numbers.Leaf:
+def leaf(scalar: str, *axes: tuple[int, int], check: Any = None) -> _numbers.NumberWriter:
     def ask(index: tuple[int, ...], value: Any) -> np.ndarray:
         raise Asked(index, value)
 
-    return _numbers.Leaf(SCALAR_CODES[scalar], BYTES[scalar], axes, check or ask)
+    return _numbers.NumberWriter(SCALAR_CODES[scalar], BYTES[scalar], axes, check or ask)
 
 
-def written(writer: _numbers.Leaf, value: Any, size: int) -> list[int]:
+def written(writer: _numbers.NumberWriter, value: Any, size: int) -> list[int]:
     out = np.zeros(size, np.uint8)
     _records.write_value(writer, value, out, size)
     return out.tolist()
 
 
-def seen(writer: _numbers.Leaf, data: list[int]) -> Any:
+def seen(writer: _numbers.NumberWriter, data: list[int]) -> Any:
     owner = np.array(data, np.uint8)
-    member = _views.Member("m", "T.m", 0, len(data), writer, None, -1, 0, None)
-    return _views.place(member, owner, 0)
+    member = _views.MemberDescriptor("m", "T.m", 0, len(data), writer, None, -1, 0, None)
+    return _views.view_at(member, owner, 0)
 
 
 @pytest.mark.parametrize("scalar", NORMALIZED)
@@ -393,8 +393,8 @@ def test_views_show_words_of_four() -> None:
 def test_views_show_narrow_integers_in_place(scalar: str) -> None:
     size, info = BYTES[scalar], np.iinfo(NARROW[scalar])
     owner = np.array([info.min, info.max, 3, 4], NARROW[scalar]).view(np.uint8)
-    member = _views.Member("m", "T.m", 0, len(owner), leaf(scalar, (4, size)), None, -1, 0, None)
-    array = _views.place(member, owner, 0)
+    member = _views.MemberDescriptor("m", "T.m", 0, len(owner), leaf(scalar, (4, size)), None, -1, 0, None)
+    array = _views.view_at(member, owner, 0)
     assert array.dtype == np.dtype(NARROW[scalar]) and array.tolist() == [info.min, info.max, 3, 4]
     array[0] = 9
     assert owner.view(NARROW[scalar])[0] == 9

@@ -8,7 +8,7 @@ cdef enum:
     MOST_LEADING = 8
 
 
-cdef struct Member:
+cdef struct MemberColumn:
     bint is_struct
     int ndim
     npy_intp shape[MOST_INNER]
@@ -19,10 +19,10 @@ cdef struct Member:
 
 cdef class MemberTable:
     cdef object cls
-    cdef tuple slots, names, classes, dtypes
+    cdef tuple specs, names, classes, dtypes
     cdef int count
     cdef Py_ssize_t stride
-    cdef Member *members
+    cdef MemberColumn *members
     # The dtype of the structured array that came last, and where the members are in it.
     cdef object record_dtype
     cdef tuple record_fields, record_names

@@ -5,7 +5,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 class MemberTable:
-    def __init__(self, cls: Any, slots: tuple[Any, ...], members: tuple[Any, ...], stride: int) -> None: ...
+    def __init__(self, cls: Any, specs: tuple[Any, ...], members: tuple[Any, ...], stride: int) -> None: ...
 
 class BatchBase:
     __columns__: tuple[Any, ...]

@@ -30,20 +30,20 @@ cdef class MemberTable:
 
     `members` has for each (name, class or None, accepted, shape, strides, offset, dtype): the class where the member
     is a struct, the numbers of the numpy types that become the member's scalar, the dimensions after the batch's own
-    and their steps in a packed record, the member's first byte there, the dtype of its scalars. `slots` are
+    and their steps in a packed record, the member's first byte there, the dtype of its scalars. `specs` are
     handed to Python with a column that is none of the usual. `stride` is the bytes from one record to the next.
     """
 
     def __cinit__(self):
         self.members = NULL
 
-    def __init__(self, cls, tuple slots, tuple members, Py_ssize_t stride):
+    def __init__(self, cls, tuple specs, tuple members, Py_ssize_t stride):
         cdef int k, d
-        self.cls, self.slots, self.count, self.stride = cls, slots, len(members), stride
+        self.cls, self.specs, self.count, self.stride = cls, specs, len(members), stride
         self.names = tuple(member[0] for member in members)
         self.classes = tuple(member[1] for member in members)
         self.plans, self.last = {}, None
-        self.members = <Member *>PyMem_Malloc((self.count + 1) * sizeof(Member))
+        self.members = <MemberColumn *>PyMem_Malloc((self.count + 1) * sizeof(MemberColumn))
         if self.members == NULL:
             raise MemoryError
         self.dtypes = tuple(member[6] for member in members)
@@ -103,7 +103,7 @@ cdef bint hold(BatchBase batch, MemberTable table, tuple values, dict columns, b
     cdef cnp.ndarray array
     cdef tuple held
     cdef object column
-    cdef Member *member
+    cdef MemberColumn *member
     cdef npy_intp *dims
     cdef npy_intp nested[MOST_INNER + MOST_LEADING]
     if table.count == 1 and PyTuple_GET_SIZE(values) == 1 and not columns:
@@ -123,7 +123,7 @@ cdef bint hold(BatchBase batch, MemberTable table, tuple values, dict columns, b
                 if not convert:
                     return False
                 # A copy of what has no memory of its own, a view of what has: converted once.
-                column = table.cls.__convert__(table.slots[k], column)
+                column = table.cls.__convert__(table.specs[k], column)
                 if not PyArray_CheckExact(column):
                     return False
             array = column
@@ -248,7 +248,7 @@ def from_structured(cls, cnp.ndarray source not None):
     cdef int k, d, total, ndim = cnp.PyArray_NDIM(source)
     cdef int flags = cnp.NPY_ARRAY_WRITEABLE if cnp.PyArray_ISWRITEABLE(source) else 0
     cdef tuple field, columns
-    cdef Member *member
+    cdef MemberColumn *member
     if not isinstance(cls, type) or not issubclass(cls, BatchBase):
         return None
     table = table_of(cls)
@@ -287,7 +287,7 @@ cdef BatchBase views_over(MemberTable table, cnp.ndarray data, char *at, int ndi
     cdef BatchBase batch = table.cls.__new__(table.cls)
     cdef tuple columns = PyTuple_New(table.count)
     cdef int k, d, total, flags = cnp.NPY_ARRAY_WRITEABLE if cnp.PyArray_ISWRITEABLE(data) else 0
-    cdef Member *member
+    cdef MemberColumn *member
     cdef bint empty = False
     cdef cnp.dtype kind
     for d in range(ndim):

@@ -16,7 +16,7 @@ from libc.stdint cimport int64_t, uintptr_t
 from libc.string cimport memcmp
 from numpy cimport npy_intp
 
-from ._batches cimport BatchBase, MOST_INNER, MOST_LEADING, Member, MemberTable
+from ._batches cimport BatchBase, MOST_INNER, MOST_LEADING, MemberColumn, MemberTable
 from ._kernel cimport Plan, Run, bind_run
 
 cnp.import_array()
@@ -62,7 +62,7 @@ for letter in "efdbhilqBHILQ?":
 cdef bint gather_leaves(BatchBase batch, Leaves *found, int ndim) except -1:
     """Describe the columns of numbers in `batch`, whose shape is the target's first `ndim`; whether all are usual."""
     cdef MemberTable table = batch.table
-    cdef Member *member
+    cdef MemberColumn *member
     cdef LeafColumn *leaf
     cdef cnp.ndarray array
     cdef PyObject *owner

@@ -87,21 +87,21 @@ cdef inline int put_integer(int code, char *to, long long n) noexcept:
     return 0
 
 
-cdef struct Frame:
+cdef struct IndexPath:
     # The index of a record, or of an element of an array inside it; `outer` is that of what it is inside of.
-    const Frame *outer
+    const IndexPath *outer
     Py_ssize_t index
 
 
-cdef tuple index_of(const Frame *frame)
+cdef tuple index_of(const IndexPath *path)
 
 
 cdef class Writer:
-    cdef int write(self, char *at, object value, const Frame *frame) except -1
+    cdef int write(self, char *at, object value, const IndexPath *path) except -1
     cdef int write_plain(self, char *at, PyObject *value) noexcept
 
 
-cdef class Leaf(Writer):
+cdef class NumberWriter(Writer):
     cdef int code, unit, ndim
     cdef Py_ssize_t count
     cdef bint dense, floats
@@ -112,6 +112,6 @@ cdef class Leaf(Writer):
     cdef int write_items(self, char *at, PyObject *value) noexcept
     cdef int put_items(self, char **to, PyObject *value, int axis) noexcept
     cdef int write_array(self, char *at, cnp.ndarray array) noexcept
-    cdef void place(self, char *at, char *stage) noexcept
+    cdef void store(self, char *at, char *stage) noexcept
     cdef object read(self, char *at, object owner, bint writable)
     cdef object decode(self, char *at)

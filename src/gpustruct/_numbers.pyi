@@ -5,5 +5,5 @@ from typing import Any
 
 class Writer: ...
 
-class Leaf(Writer):
+class NumberWriter(Writer):
     def __init__(self, code: int, unit: int, axes: Sequence[tuple[int, int]], check: Callable[..., Any]) -> None: ...

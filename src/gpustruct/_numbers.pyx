@@ -52,8 +52,8 @@ cdef int code_of(cnp.ndarray array) noexcept:
     return TYPE_BOOL if kind == c"b" else -1
 
 
-cdef void walk(char *dense, char *strided, const cnp.npy_intp *shape, const cnp.npy_intp *strides, int ndim, int unit,
-               bint gather) noexcept:
+cdef void copy_strided(char *dense, char *strided, const cnp.npy_intp *shape, const cnp.npy_intp *strides, int ndim,
+                       int unit, bint gather) noexcept:
     """Copy scalars between dense memory and strided, in C order."""
     cdef cnp.npy_intp i, j, rows, cols
     cdef char *row
@@ -65,7 +65,7 @@ cdef void walk(char *dense, char *strided, const cnp.npy_intp *shape, const cnp.
         for i in range(1, ndim):
             rows *= shape[i]
         for i in range(shape[0]):
-            walk(dense + i * rows, strided + i * strides[0], shape + 1, strides + 1, ndim - 1, unit, gather)
+            copy_strided(dense + i * rows, strided + i * strides[0], shape + 1, strides + 1, ndim - 1, unit, gather)
         return
     rows = shape[0] if ndim == 2 else 1
     cols = shape[ndim - 1]
@@ -121,31 +121,31 @@ cdef inline bint in_fours(int code) noexcept:
     return code == TYPE_UNORM8X4_BGRA or code == TYPE_UNORM10_10_10_2
 
 
-cdef tuple index_of(const Frame *frame):
+cdef tuple index_of(const IndexPath *path):
     """The indices of a value from the outermost in: the record's number, then those in arrays."""
     cdef list found = []
-    while frame != NULL:
-        found.append(frame.index)
-        frame = frame.outer
+    while path != NULL:
+        found.append(path.index)
+        path = path.outer
     return tuple(found[::-1])
 
 
 cdef class Writer:
     """Writes one Python value into the bytes of its type.
 
-    `write` takes every value or raises; `frame` says where in a list or an array it is, for the error. `write_plain`
+    `write` takes every value or raises; `path` says where in a list or an array it is, for the error. `write_plain`
     takes exact Python and numpy types alone and runs no code of theirs, so that it may borrow them; where it returns
     1, some bytes may be written, and `write` comes next.
     """
 
-    cdef int write(self, char *at, object value, const Frame *frame) except -1:
-        raise TypeError("a Writer is made as a Leaf, a StructWriter or an ArrayWriter")
+    cdef int write(self, char *at, object value, const IndexPath *path) except -1:
+        raise TypeError("a Writer is made as a NumberWriter, a StructWriter or an ArrayWriter")
 
     cdef int write_plain(self, char *at, PyObject *value) noexcept:
         return 1
 
 
-cdef class Leaf(Writer):
+cdef class NumberWriter(Writer):
     """A scalar, a vector, a matrix or arrays of them: numbers at strides.
 
     `check(index, value)` is asked about what is no plain number, tuple, list or array that fits at once: it gives an
@@ -168,7 +168,7 @@ cdef class Leaf(Writer):
             self.count *= self.shape[k]
         self.floats = self.dense and code == TYPE_F32 and self.ndim == 1 and self.count <= 4
 
-    cdef int write(self, char *at, object value, const Frame *frame) except -1:
+    cdef int write(self, char *at, object value, const IndexPath *path) except -1:
         cdef PyObject *plain = <PyObject *>value
         cdef int fault = 1
         if self.ndim == 0:
@@ -182,7 +182,7 @@ cdef class Leaf(Writer):
         if fault > 0 and cnp.PyArray_CheckExact(value):
             fault = self.write_array(at, value)
         if fault > 0:
-            value = self.check(index_of(frame), value)
+            value = self.check(index_of(path), value)
             if not cnp.PyArray_CheckExact(value):
                 raise TypeError("check must give an array")
             fault = self.write_array(at, value)
@@ -226,7 +226,7 @@ cdef class Leaf(Writer):
         end = stage
         fault = self.put_items(&end, value, 0)
         if not fault:
-            self.place(at, stage)
+            self.store(at, stage)
         if stage != small:
             free(stage)
         return fault
@@ -272,26 +272,27 @@ cdef class Leaf(Writer):
                 return -1
         # Everything is read before anything is written: the array may be a view of these bytes.
         if convert == NULL:
-            walk(stage, <char *>cnp.PyArray_DATA(array), self.shape, cnp.PyArray_STRIDES(array), self.ndim, size, True)
-            self.place(at, stage)
+            copy_strided(stage, <char *>cnp.PyArray_DATA(array), self.shape, cnp.PyArray_STRIDES(array), self.ndim,
+                         size, True)
+            self.store(at, stage)
         else:
             raw = <char *>cnp.PyArray_DATA(array)
             if not cnp.PyArray_IS_C_CONTIGUOUS(array):
                 raw = stage + 4 * self.count
-                walk(raw, <char *>cnp.PyArray_DATA(array), self.shape, cnp.PyArray_STRIDES(array), self.ndim, size,
-                     True)
+                copy_strided(raw, <char *>cnp.PyArray_DATA(array), self.shape, cnp.PyArray_STRIDES(array), self.ndim,
+                             size, True)
             fault = convert(stage, raw, self.count) >= 0
             if not fault:
-                self.place(at, stage)
+                self.store(at, stage)
         if stage != small:
             free(stage)
         return fault
 
-    cdef void place(self, char *at, char *stage) noexcept:
+    cdef void store(self, char *at, char *stage) noexcept:
         if self.dense:
             memcpy(at, stage, self.count * self.unit)
         else:
-            walk(stage, at, self.shape, self.strides, self.ndim, self.unit, False)
+            copy_strided(stage, at, self.shape, self.strides, self.ndim, self.unit, False)
 
     cdef object read(self, char *at, object owner, bint writable):
         """The value: a number, or an array over the bytes; for normalized formats a copy, as floats."""
@@ -326,7 +327,7 @@ cdef class Leaf(Writer):
             if stage == NULL:
                 raise MemoryError
         if self.count:
-            walk(stage, at, self.shape, self.strides, self.ndim, self.unit, True)
+            copy_strided(stage, at, self.shape, self.strides, self.ndim, self.unit, True)
             conversion(self.code, TYPE_F32)(cnp.PyArray_DATA(floats), stage, self.count)
         if stage != small:
             free(stage)

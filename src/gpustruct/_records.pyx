@@ -17,7 +17,7 @@ from cpython.ref cimport Py_DECREF
 from libc.stdlib cimport free, malloc
 
 from ._kernel cimport TYPE_F32, TYPE_I32, TYPE_U32
-from ._numbers cimport Frame, index_of, is_list, is_tuple, items_of, Leaf, length_of, Writer
+from ._numbers cimport IndexPath, index_of, is_list, is_tuple, items_of, NumberWriter, length_of, Writer
 
 cnp.import_array()
 
@@ -48,7 +48,7 @@ cdef enum:
     BY_KEY, BY_INDEX, BY_NAME, BY_ITEM
 
 
-cdef Py_ssize_t slot_of(object kind, object name):
+cdef Py_ssize_t slots_offset(object kind, object name):
     """Where instances of a class keep a member of its __slots__; 0 where attributes are read another way."""
     if kind.__getattribute__ is not object.__getattribute__:
         return 0
@@ -58,16 +58,16 @@ cdef Py_ssize_t slot_of(object kind, object name):
     return 0
 
 
-ctypedef struct Place:
+ctypedef struct StructMember:
     # One member. The writer and the key are borrowed from the tuples that the StructWriter has.
     PyObject *writer
     PyObject *key
-    bint in_parts        # its key is a tuple: one name for each part of a vector
+    bint has_parts          # its key is a tuple: one name for each part of a vector
     plain_member plain
-    Py_ssize_t slot      # where objects of the class that was classified last keep a __slots__ member, or 0
+    Py_ssize_t slots_offset  # where objects of the class that was classified last keep a __slots__ member, or 0
 
 
-ctypedef struct Entry:
+ctypedef struct DictEntry:
     # One entry of the dict that was read last: its key, and its member or -1.
     PyObject *key
     int member
@@ -75,8 +75,8 @@ ctypedef struct Entry:
 
 cdef int kind_of(Writer writer):
     """What `put_member` takes a member for."""
-    cdef Leaf leaf
-    if not isinstance(writer, Leaf):
+    cdef NumberWriter leaf
+    if not isinstance(writer, NumberWriter):
         return MEMBER_OTHER
     leaf = writer
     if leaf.ndim == 0:
@@ -84,10 +84,10 @@ cdef int kind_of(Writer writer):
     return MEMBER_VEC2F + leaf.count - 2 if leaf.floats and leaf.count > 1 else MEMBER_OTHER
 
 
-cdef inline bint write_member(const Place *place, char *at, PyObject *value, float *doubt) noexcept:
+cdef inline bint write_member(const StructMember *member, char *at, PyObject *value, float *doubt) noexcept:
     """`Writer.write_plain` for a member, without a call for what members usually are."""
-    at += place.plain.offset
-    return put_member(place.plain.kind, at, value, doubt) and (<Writer>place.writer).write_plain(at, value)
+    at += member.plain.offset
+    return put_member(member.plain.kind, at, value, doubt) and (<Writer>member.writer).write_plain(at, value)
 
 
 MISSING = object()
@@ -109,21 +109,21 @@ cdef class StructWriter(Writer):
     cdef tuple defaults
     cdef bint extra
     cdef Py_ssize_t count, names
-    cdef Place *places
-    cdef plain_member *plain  # the same of all places, one after the other
+    cdef StructMember *members
+    cdef plain_member *plain  # the same of all members, one after the other
     cdef object classify, refuse, last
     cdef int mode
     cdef unsigned int version  # of the class that was classified last, which changes when the class does
-    cdef bint in_parts   # some member's key is a tuple
+    cdef bint has_parts   # some member's key is a tuple
     cdef bint slotted    # the class that was classified last keeps every member in __slots__
     # The entries of the dict that was read last, in its order. Dicts that come after it have the same keys as a rule.
-    cdef Entry entries[MOST_KEYS]
+    cdef DictEntry entries[MOST_KEYS]
     cdef Py_ssize_t entry_count
     cdef list entry_keys
-    cdef dict members
+    cdef dict member_by_key
 
     def __cinit__(self):
-        self.places = NULL
+        self.members = NULL
         self.plain = NULL
 
     def __init__(self, tuple keys, tuple writers, tuple offsets, classify, refuse, bint extra=False,
@@ -131,7 +131,7 @@ cdef class StructWriter(Writer):
         if defaults is not None and len(defaults) != len(keys):
             raise ValueError("a StructWriter has a default, or MISSING, for each key")
         self.extra, self.defaults = extra, defaults
-        if self.places != NULL or len(keys) != len(writers) or len(keys) != len(offsets):
+        if self.members != NULL or len(keys) != len(writers) or len(keys) != len(offsets):
             raise ValueError("a StructWriter has a key and an offset for each writer, and is made once")
         for writer in writers:
             if not isinstance(writer, Writer):
@@ -139,114 +139,114 @@ cdef class StructWriter(Writer):
         self.keys, self.writers, self.classify, self.refuse = keys, writers, classify, refuse
         self.count = len(keys)
         self.names = sum([len(key) if isinstance(key, tuple) else 1 for key in keys])
-        self.places = <Place *>malloc(max(1, self.count) * sizeof(Place))
+        self.members = <StructMember *>malloc(max(1, self.count) * sizeof(StructMember))
         self.plain = <plain_member *>malloc(max(1, self.count) * sizeof(plain_member))
-        if self.places == NULL or self.plain == NULL:
+        if self.members == NULL or self.plain == NULL:
             raise MemoryError
-        self.in_parts = False
+        self.has_parts = False
         for k in range(self.count):
             key, writer = keys[k], writers[k]
-            self.places[k].key, self.places[k].writer = <PyObject *>key, <PyObject *>writer
-            self.places[k].slot = 0
-            self.places[k].in_parts = type(key) is tuple
-            self.places[k].plain.kind, self.places[k].plain.offset = kind_of(writer), offsets[k]
-            self.plain[k] = self.places[k].plain
-            self.in_parts = self.in_parts or type(key) is tuple
+            self.members[k].key, self.members[k].writer = <PyObject *>key, <PyObject *>writer
+            self.members[k].slots_offset = 0
+            self.members[k].has_parts = type(key) is tuple
+            self.members[k].plain.kind, self.members[k].plain.offset = kind_of(writer), offsets[k]
+            self.plain[k] = self.members[k].plain
+            self.has_parts = self.has_parts or type(key) is tuple
         self.entry_count, self.entry_keys = 0, []
         # Keys that are looked up by their own code are looked up each time.
-        self.members = {key: k for k, key in enumerate(keys) if type(key) is str}
+        self.member_by_key = {key: k for k, key in enumerate(keys) if type(key) is str}
         self.last = None
 
     def __dealloc__(self):
-        free(self.places)
+        free(self.members)
         free(self.plain)
 
-    cdef int write(self, char *at, object value, const Frame *frame) except -1:
+    cdef int write(self, char *at, object value, const IndexPath *path) except -1:
         cdef Py_ssize_t k
-        cdef Place *place
+        cdef StructMember *member
         cdef int mode
         cdef Py_ssize_t lacking = 0
         if type(value) is not self.last or version_of(<PyObject *>self.last) != self.version:
-            self.look_at(value, frame)
+            self.read_class(value, path)
         mode = self.mode
         if mode == BY_INDEX:
             if length_of(<PyObject *>value) != self.count:
-                return self.refused(value, frame)
+                return self.refused(value, path)
             for k in range(self.count):
                 # A member's own code may shorten a list meanwhile.
                 if k >= length_of(<PyObject *>value):
-                    return self.refused(value, frame)
+                    return self.refused(value, path)
                 found = <object>items_of(<PyObject *>value)[k]  # Held: its own code may take it off the list.
-                self.write_found(&self.places[k], at, found, frame)
+                self.write_found(&self.members[k], at, found, path)
             return 0
-        if mode == BY_NAME and self.defaults is None and not self.in_parts:
-            return self.write_attributes(at, value, frame)
+        if mode == BY_NAME and self.defaults is None and not self.has_parts:
+            return self.write_attributes(at, value, path)
         if not self.extra and self.defaults is None:
             if mode in (BY_KEY, BY_ITEM) and len(value) != self.names:
-                return self.refused(value, frame)
+                return self.refused(value, path)
         for k in range(self.count):
-            place = &self.places[k]
-            if place.in_parts:
-                found = tuple([self.find(value, part, mode, frame) for part in <object>place.key])
+            member = &self.members[k]
+            if member.has_parts:
+                found = tuple([self.find(value, part, mode, path) for part in <object>member.key])
                 if self.defaults is not None and any([part is MISSING for part in found]):
                     lacking += len([part for part in found if part is MISSING])
-                    found = self.default(k, value, frame)
+                    found = self.default(k, value, path)
             else:
-                found = self.find(value, <object>place.key, mode, frame)
+                found = self.find(value, <object>member.key, mode, path)
                 if found is MISSING:
                     lacking += 1
-                    found = self.default(k, value, frame)
-            self.write_found(place, at, found, frame)
+                    found = self.default(k, value, path)
+            self.write_found(member, at, found, path)
         if self.defaults is not None and not self.extra and mode in (BY_KEY, BY_ITEM):
             if len(value) != self.names - lacking:
-                return self.refused(value, frame)
+                return self.refused(value, path)
         if mode == BY_KEY and type(value) is dict:
             self.remember(value)
         return 0
 
-    cdef int write_attributes(self, char *at, object value, const Frame *frame) except -1:
+    cdef int write_attributes(self, char *at, object value, const IndexPath *path) except -1:
         """`write` for an object that has all members as attributes: what most of its time goes to is the look-up."""
         cdef Py_ssize_t k
         cdef PyObject *found
         cdef float doubt = 0
         for k in range(self.count):
-            found = get_attribute(value, <object>self.places[k].key)
+            found = get_attribute(value, <object>self.members[k].key)
             if found == NULL:
-                self.attribute_failed(value, <object>self.places[k].key, frame)
+                self.attribute_failed(value, <object>self.members[k].key, path)
             if put_member(self.plain[k].kind, at + self.plain[k].offset, found, &doubt) or doubt != 0:
                 doubt = 0
                 owned = <object>found
                 Py_DECREF(owned)
-                self.write_found(&self.places[k], at, owned, frame)
+                self.write_found(&self.members[k], at, owned, path)
             else:
                 Py_DECREF(<object>found)
         return 0
 
-    cdef inline int write_found(self, Place *place, char *at, object found, const Frame *frame) except -1:
+    cdef inline int write_found(self, StructMember *member, char *at, object found, const IndexPath *path) except -1:
         cdef float doubt = 0
-        if write_member(place, at, <PyObject *>found, &doubt) or doubt != 0:
-            (<Writer>place.writer).write(at + place.plain.offset, found, frame)
+        if write_member(member, at, <PyObject *>found, &doubt) or doubt != 0:
+            (<Writer>member.writer).write(at + member.plain.offset, found, path)
         return 0
 
-    cdef object default(self, Py_ssize_t k, object value, const Frame *frame):
+    cdef object default(self, Py_ssize_t k, object value, const IndexPath *path):
         """The value for a member that `value` lacks."""
         found = self.defaults[k]
         if found is MISSING:
-            self.refused(value, frame)
+            self.refused(value, path)
         return found
 
-    cdef int look_at(self, object value, const Frame *frame) except -1:
+    cdef int read_class(self, object value, const IndexPath *path) except -1:
         """Find out how values of this one's class are read; stored at once, for Python code may come back here."""
         cdef Py_ssize_t k
         cdef unsigned int version
-        mode = self.classify(index_of(frame), value)
+        mode = self.classify(index_of(path), value)
         kind = type(value)
-        slots = [0 if type(key) is tuple or mode != BY_NAME else slot_of(kind, key) for key in self.keys]
+        offsets = [0 if type(key) is tuple or mode != BY_NAME else slots_offset(kind, key) for key in self.keys]
         version = version_of(<PyObject *>kind)
         for k in range(self.count):
             # A class that cannot be told from itself changed is asked each time.
-            self.places[k].slot = slots[k] if version else 0
-        self.slotted = version != 0 and mode == BY_NAME and all(slots)
+            self.members[k].slots_offset = offsets[k] if version else 0
+        self.slotted = version != 0 and mode == BY_NAME and all(offsets)
         self.mode, self.last, self.version = mode, kind, version
         return 0
 
@@ -254,15 +254,15 @@ cdef class StructWriter(Writer):
         """Keep the order of a dict's keys."""
         cdef Py_ssize_t k, position = 0, count = 0, found = 0
         cdef PyObject *name = NULL
-        cdef Entry entries[MOST_KEYS]
+        cdef DictEntry entries[MOST_KEYS]
         cdef list names = []
-        if self.in_parts or PyDict_Size(value) > MOST_KEYS:
+        if self.has_parts or PyDict_Size(value) > MOST_KEYS:
             return 0
         while PyDict_Next(value, &position, &name, NULL):
             key = <object>name
             if type(key) is not str:
                 return 0
-            entries[count].key, entries[count].member = name, self.members.get(key, -1)
+            entries[count].key, entries[count].member = name, self.member_by_key.get(key, -1)
             found += entries[count].member >= 0
             names.append(key)
             count += 1
@@ -273,40 +273,40 @@ cdef class StructWriter(Writer):
         self.entry_count, names, self.entry_keys = count, self.entry_keys, names
         return 0
 
-    cdef int refused(self, object value, const Frame *frame) except -1:
-        self.refuse(index_of(frame), value)
+    cdef int refused(self, object value, const IndexPath *path) except -1:
+        self.refuse(index_of(path), value)
         raise TypeError("refuse must raise")
 
-    cdef inline object find(self, object value, object key, int mode, const Frame *frame):
+    cdef inline object find(self, object value, object key, int mode, const IndexPath *path):
         cdef PyObject *found
         if mode == BY_NAME:
             if self.defaults is not None:
                 return getattr(value, key, MISSING)
             found = get_attribute(value, key)
             if found == NULL:
-                self.attribute_failed(value, key, frame)
+                self.attribute_failed(value, key, path)
             owned = <object>found
             Py_DECREF(owned)
             return owned
         if mode == BY_KEY:
             found = PyDict_GetItemWithError(value, key)
             if found == NULL:
-                return self.lacks(value, frame)
+                return self.lacks(value, path)
             return <object>found
-        return value[key] if key in value else self.lacks(value, frame)
+        return value[key] if key in value else self.lacks(value, path)
 
-    cdef int attribute_failed(self, object value, object key, const Frame *frame) except -1:
+    cdef int attribute_failed(self, object value, object key, const IndexPath *path) except -1:
         try:
             error_is_set()
         except AttributeError:
             # A member of __slots__ that was never set, or one that the first record of its class had.
             if not hasattr(value, key):
-                self.refused(value, frame)
+                self.refused(value, path)
             raise
 
-    cdef object lacks(self, object value, const Frame *frame):
+    cdef object lacks(self, object value, const IndexPath *path):
         if self.defaults is None:
-            self.refused(value, frame)
+            self.refused(value, path)
         return MISSING
 
     cdef int write_plain(self, char *at, PyObject *value) noexcept:
@@ -326,7 +326,7 @@ cdef class StructWriter(Writer):
                 k = put_members(self.plain, k, self.count, at, items, &doubt)
                 if k == self.count:
                     break
-                if (<Writer>self.places[k].writer).write_plain(at + self.plain[k].offset, items[k]):
+                if (<Writer>self.members[k].writer).write_plain(at + self.plain[k].offset, items[k]):
                     return 1
                 k += 1
             return doubt != 0
@@ -338,18 +338,18 @@ cdef class StructWriter(Writer):
                 if not PyDict_Next(<object>value, &position, &name, &item) or name != self.entries[k].key:
                     return 1
                 member = self.entries[k].member
-                if member >= 0 and write_member(&self.places[member], at, item, &doubt):
+                if member >= 0 and write_member(&self.members[member], at, item, &doubt):
                     return 1
             return doubt != 0
         if not self.slotted:
             return 1
         for k in range(self.count):
-            item = (<PyObject **>(<char *>value + self.places[k].slot))[0]
-            if item == NULL or write_member(&self.places[k], at, item, &doubt):
+            item = (<PyObject **>(<char *>value + self.members[k].slots_offset))[0]
+            if item == NULL or write_member(&self.members[k], at, item, &doubt):
                 return 1
         return doubt != 0
 
-    cdef void ask_for(self, PyObject *value) noexcept:
+    cdef void prefetch_members(self, PyObject *value) noexcept:
         """Prefetch what a record points at; its own memory should be there by now."""
         cdef Py_ssize_t k
         if type_of(value) != <PyObject *>self.last:
@@ -359,7 +359,7 @@ cdef class StructWriter(Writer):
                 prefetch(items_of(value)[k])
         elif self.mode == BY_NAME and self.slotted:
             for k in range(self.count):
-                prefetch((<PyObject **>(<char *>value + self.places[k].slot))[0])
+                prefetch((<PyObject **>(<char *>value + self.members[k].slots_offset))[0])
 
 
 cdef class ArrayWriter(Writer):
@@ -376,10 +376,10 @@ cdef class ArrayWriter(Writer):
     def __init__(self, Py_ssize_t count, Py_ssize_t stride, Writer inner not None, refuse):
         self.count, self.stride, self.inner, self.refuse = count, stride, inner, refuse
 
-    cdef int write(self, char *at, object value, const Frame *frame) except -1:
+    cdef int write(self, char *at, object value, const IndexPath *path) except -1:
         cdef Py_ssize_t k, count = self.count
-        cdef Frame inside
-        inside.outer = frame
+        cdef IndexPath inside
+        inside.outer = path
         given = value
         if type(value) is zero_filled:
             value = list(value.values)
@@ -390,21 +390,21 @@ cdef class ArrayWriter(Writer):
             except TypeError:
                 items = None
             if items is None or isinstance(value, (str, bytes, dict)):
-                return self.refused(given, frame)
+                return self.refused(given, path)
             value = list(items)
         if length_of(<PyObject *>value) != count:
-            return self.refused(given, frame)
+            return self.refused(given, path)
         for k in range(count):
             if k >= length_of(<PyObject *>value):
-                return self.refused(given, frame)
+                return self.refused(given, path)
             element = <object>items_of(<PyObject *>value)[k]  # Held: its own code may take it off the list.
             if self.inner.write_plain(at + k * self.stride, <PyObject *>element):
                 inside.index = k
                 self.inner.write(at + k * self.stride, element, &inside)
         return 0
 
-    cdef int refused(self, object value, const Frame *frame) except -1:
-        self.refuse(index_of(frame), value)
+    cdef int refused(self, object value, const IndexPath *path) except -1:
+        self.refuse(index_of(path), value)
         raise TypeError("refuse must raise")
 
     cdef int write_plain(self, char *at, PyObject *value) noexcept:
@@ -425,7 +425,7 @@ cdef Py_ssize_t write_plain_records(Writer writer, PyObject **records, Py_ssize_
     for k in range(first, count):
         if ahead is not None and k + 2 * AHEAD < count:
             prefetch(records[k + 2 * AHEAD])
-            ahead.ask_for(records[k + AHEAD])
+            ahead.prefetch_members(records[k + AHEAD])
         if writer.write_plain(at + k * stride, records[k]):
             return k
     return count
@@ -434,16 +434,16 @@ cdef Py_ssize_t write_plain_records(Writer writer, PyObject **records, Py_ssize_
 cdef int write_records(Writer writer, list values, Py_ssize_t count, char *at, Py_ssize_t stride) except -1:
     """Write each of `count` values into its record; the memory is zero."""
     cdef Py_ssize_t k = 0
-    cdef Frame frame
-    frame.outer = NULL
+    cdef IndexPath path
+    path.outer = NULL
     while True:
         if len(values) != count:
             raise RuntimeError("the list of records changed its length while it was read")
         k = write_plain_records(writer, items_of(<PyObject *>values), k, count, at, stride)
         if k == count:
             return 0
-        frame.index = k
-        writer.write(at + k * stride, values[k], &frame)
+        path.index = k
+        writer.write(at + k * stride, values[k], &path)
         k += 1
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._numbers import Leaf
+from ._numbers import NumberWriter
 
 class Record:
     def __buffer__(self, flags: int, /) -> memoryview: ...
@@ -18,7 +18,7 @@ class Records:
     def __iter__(self) -> Iterator[Any]: ...
     def __buffer__(self, flags: int, /) -> memoryview: ...
 
-class Member:
+class MemberDescriptor:
     assign: Any
     __name__: str
     def __init__(
@@ -27,7 +27,7 @@ class Member:
         where: str,
         offset: int,
         size: int,
-        leaf: Leaf | None,
+        writer: NumberWriter | None,
         kind: Any,
         count: int,
         stride: int,
@@ -37,6 +37,6 @@ class Member:
     def __get__(self, record: Any, kind: Any = None, /) -> Any: ...
     def __set__(self, record: Any, value: Any, /) -> None: ...
 
-def place(member: Member, owner: NDArray[np.uint8], offset: int) -> Any: ...
-def element_of(records: Records) -> Member: ...
+def view_at(member: MemberDescriptor, owner: NDArray[np.uint8], offset: int) -> Any: ...
+def element_of(records: Records) -> MemberDescriptor: ...
 def differences(now: Any, before: Any, gap: int) -> Any: ...

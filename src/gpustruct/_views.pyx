@@ -8,7 +8,7 @@ from cpython.object cimport PyObject_GenericSetAttr
 from cpython.slice cimport PySlice_AdjustIndices, PySlice_Unpack
 from libc.string cimport memcmp, memcpy
 
-from ._numbers cimport Leaf
+from ._numbers cimport NumberWriter
 
 cnp.import_array()
 
@@ -28,10 +28,10 @@ cdef int export(Py_buffer *buffer, char *at, Py_ssize_t *size, bint writable, in
 
 
 cdef class Record:
-    """One record over bytes that belong to `owner`, an array of uint8; its classes have a Member for each member.
+    """One record over bytes that belong to `owner`, an array of uint8.
 
-    No attribute here is public: those are the members'. An object that nobody placed has no bytes. The classes'
-    `__unknown__(name)` raises the AttributeError for a name that is not a member.
+    Each subclass has a MemberDescriptor for each member, and no other public attribute; its `__unknown__(name)` raises
+    the AttributeError for a name that is not a member. An object that no MemberDescriptor made has no bytes.
     """
 
     cdef object owner
@@ -75,7 +75,7 @@ cdef class Records:
     cdef char *at
     cdef Py_ssize_t size, count, stride
     cdef bint writable
-    cdef Member element
+    cdef MemberDescriptor element
 
     def __cinit__(self):
         self.at = NULL
@@ -92,32 +92,32 @@ cdef class Records:
 
     def __getitem__(self, index):
         if isinstance(index, slice):
-            return self.part(index)
-        cdef Py_ssize_t k = self.normal(index)
-        return self.element.place(self.owner, self.at + k * self.stride, self.writable)
+            return self.slice_of(index)
+        cdef Py_ssize_t k = self.position(index)
+        return self.element.value_at(self.owner, self.at + k * self.stride, self.writable)
 
     def __setitem__(self, index, value):
         if isinstance(index, slice):
-            self.part(index).__assign__(value)
+            self.slice_of(index).__assign__(value)
             return
-        cdef Py_ssize_t k = self.normal(index)
-        if self.element.leaf is not None and self.writable:
-            self.element.leaf.write(self.at + k * self.stride, value, NULL)
+        cdef Py_ssize_t k = self.position(index)
+        if self.element.writer is not None and self.writable:
+            self.element.writer.write(self.at + k * self.stride, value, NULL)
             return
-        self.element.assign(self.element.place(self.owner, self.at + k * self.stride, self.writable), value)
+        self.element.assign(self.element.value_at(self.owner, self.at + k * self.stride, self.writable), value)
 
     def __iter__(self):
         cdef Py_ssize_t k
         for k in range(self.count):
-            yield self.element.place(self.owner, self.at + k * self.stride, self.writable)
+            yield self.element.value_at(self.owner, self.at + k * self.stride, self.writable)
 
-    cdef Records part(self, slice index):
+    cdef Records slice_of(self, slice index):
         """The records of a slice, over the same bytes."""
         cdef Py_ssize_t start, stop, step
         cdef Records rows
         PySlice_Unpack(index, &start, &stop, &step)
         if step != 1:
-            raise IndexError(f"a slice of records has no step (current: {step}) - at {self.named()}; "
+            raise IndexError(f"a slice of records has no step (current: {step}) - at {self.where()}; "
                              "slice one member of all of them, v.member[start:stop:step], or use a loop")
         count = PySlice_AdjustIndices(self.count, &start, &stop, step)
         rows = Records.__new__(type(self))
@@ -127,7 +127,7 @@ cdef class Records:
         rows.size = min(count * self.stride, self.size - start * self.stride) if count else 0
         return rows
 
-    cdef Py_ssize_t normal(self, object index) except -1:
+    cdef Py_ssize_t position(self, object index) except -1:
         cdef Py_ssize_t k = 0
         try:
             k = PyNumber_AsSsize_t(index, IndexError)
@@ -138,12 +138,12 @@ cdef class Records:
         except IndexError:
             pass
         except TypeError:
-            raise TypeError(f"records are taken by number, or by a slice (current: [{index!r}]) - at {self.named()}; "
+            raise TypeError(f"records are taken by number, or by a slice (current: [{index!r}]) - at {self.where()}; "
                             "use v[i], v[i:j], or a loop: for record in v") from None
         raise IndexError(f"the number of a record must be below their count, {self.count} (current: {index!r}) - "
-                         f"at {self.named()}; count from 0, or with negative numbers from the end")
+                         f"at {self.where()}; count from 0, or with negative numbers from the end")
 
-    cdef str named(self):
+    cdef str where(self):
         return self.element.where if self.element is not None else "nothing"
 
     def __getbuffer__(self, Py_buffer *buffer, int flags):
@@ -151,33 +151,33 @@ cdef class Records:
         buffer.obj = self
 
 
-cdef class Member:
+cdef class MemberDescriptor:
     """A member of a Record class: reads and writes its bytes at `offset`.
 
-    `leaf` writes numbers; without it the member is a record of class `kind`, or, where `count` is not negative,
-    so many of what the Member `kind` says, `stride` bytes apart, as an object of the class `rows`.
-    `assign(place, value)` sets records.
+    `writer` writes numbers; without it the member is a record of class `kind`, or, where `count` is not negative,
+    so many of what the MemberDescriptor `kind` says, `stride` bytes apart, as an object of the class `rows`.
+    `assign(view, value)` sets records.
     """
 
     cdef Py_ssize_t offset, size, count, stride
-    cdef Leaf leaf
+    cdef NumberWriter writer
     cdef object kind, rows
     cdef readonly object assign
     cdef readonly str __name__
     cdef str where
 
-    def __init__(self, str name, str where, Py_ssize_t offset, Py_ssize_t size, leaf, kind, Py_ssize_t count,
+    def __init__(self, str name, str where, Py_ssize_t offset, Py_ssize_t size, writer, kind, Py_ssize_t count,
                  Py_ssize_t stride, assign, rows=Records):
         if not issubclass(rows, Records):
             raise TypeError("rows must be a class of Records")
-        if leaf is None and (not isinstance(kind, Member) if count >= 0 else not issubclass(kind, Record)):
-            raise TypeError("a Member has a Leaf, a class of records, or rows of a Member")
+        if writer is None and (not isinstance(kind, MemberDescriptor) if count >= 0 else not issubclass(kind, Record)):
+            raise TypeError("a MemberDescriptor has a NumberWriter, a class of records, or rows of a MemberDescriptor")
         # The padding after the last of some records need not be there.
-        if (offset < 0 or size < 0 or (count > 0 and (count - 1) * stride + (<Member>kind).size > size)
-                or (leaf is not None and size < leaf_size(leaf))):
-            raise ValueError("a Member's bytes must hold what it writes")
+        if (offset < 0 or size < 0 or (count > 0 and (count - 1) * stride + (<MemberDescriptor>kind).size > size)
+                or (writer is not None and size < span_of(writer))):
+            raise ValueError("a MemberDescriptor's bytes must hold what it writes")
         self.__name__, self.where, self.offset, self.size = name, where, offset, size
-        self.leaf, self.kind, self.count, self.stride, self.assign = leaf, kind, count, stride, assign
+        self.writer, self.kind, self.count, self.stride, self.assign = writer, kind, count, stride, assign
         self.rows = rows
 
     def __get__(self, record, kind):
@@ -187,19 +187,19 @@ cdef class Member:
         if not isinstance(record, Record) or (<Record>record).size < self.offset + self.size:
             raise TypeError(f"{self.where} is a member of another view")
         inside = record
-        if self.leaf is not None:
-            return self.leaf.read(inside.at + self.offset, inside.owner, inside.writable)
-        return self.place(inside.owner, inside.at + self.offset, inside.writable)
+        if self.writer is not None:
+            return self.writer.read(inside.at + self.offset, inside.owner, inside.writable)
+        return self.value_at(inside.owner, inside.at + self.offset, inside.writable)
 
     def __set__(self, record, value):
         cdef Record inside
         if not isinstance(record, Record) or (<Record>record).size < self.offset + self.size:
             raise TypeError(f"{self.where} is a member of another view")
         inside = record
-        if self.leaf is not None and inside.writable:
-            self.leaf.write(inside.at + self.offset, value, NULL)
+        if self.writer is not None and inside.writable:
+            self.writer.write(inside.at + self.offset, value, NULL)
         else:
-            self.assign(self.place(inside.owner, inside.at + self.offset, inside.writable), value)
+            self.assign(self.value_at(inside.owner, inside.at + self.offset, inside.writable), value)
 
     def __delete__(self, record):
         raise AttributeError(f"{self.where} is a member of the type and cannot be deleted")
@@ -207,12 +207,12 @@ cdef class Member:
     def __repr__(self):
         return f"<member {self.where}: {self.size} bytes at {self.offset}>"
 
-    cdef object place(self, object owner, char *at, bint writable):
+    cdef object value_at(self, object owner, char *at, bint writable):
         """The record, or the rows of records, at an address inside `owner`; numbers are read."""
         cdef Record record
         cdef Records rows
-        if self.leaf is not None:
-            return self.leaf.read(at, owner, writable)
+        if self.writer is not None:
+            return self.writer.read(at, owner, writable)
         if self.count < 0:
             record = Record.__new__(self.kind)
             record.owner, record.at, record.size, record.writable = owner, at, self.size, writable
@@ -223,25 +223,25 @@ cdef class Member:
         return rows
 
 
-cdef Py_ssize_t leaf_size(Leaf leaf):
-    """Bytes from a leaf's first scalar to behind its last."""
-    cdef Py_ssize_t size = leaf.unit
-    for k in range(leaf.ndim):
-        size += (leaf.shape[k] - 1) * leaf.strides[k]
+cdef Py_ssize_t span_of(NumberWriter writer):
+    """Bytes from a writer's first scalar to the end of its last."""
+    cdef Py_ssize_t size = writer.unit
+    for k in range(writer.ndim):
+        size += (writer.shape[k] - 1) * writer.strides[k]
     return size
 
 
-def place(Member member not None, cnp.ndarray owner not None, Py_ssize_t offset):
+def view_at(MemberDescriptor member not None, cnp.ndarray owner not None, Py_ssize_t offset):
     """What `member` is, over the bytes of `owner`, an array of uint8, from `offset` on."""
     if owner.dtype.char != "B" or not cnp.PyArray_IS_C_CONTIGUOUS(owner):
         raise TypeError("the bytes must be a contiguous array of uint8")
     if offset < 0 or offset > owner.nbytes or member.size > owner.nbytes - offset:
         raise ValueError("the records must lie in their bytes")
-    return member.place(owner, <char *>cnp.PyArray_DATA(owner) + offset, cnp.PyArray_ISWRITEABLE(owner))
+    return member.value_at(owner, <char *>cnp.PyArray_DATA(owner) + offset, cnp.PyArray_ISWRITEABLE(owner))
 
 
 def element_of(Records records not None):
-    """The Member that each of some records is."""
+    """The MemberDescriptor that each of some records is."""
     return records.element
 
 

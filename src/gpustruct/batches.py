@@ -17,14 +17,14 @@ import numpy as np
 from ._batches import BatchBase, MemberTable, fill, make
 from ._batches import set_pack_plan as set_pack_plan
 from ._batches import set_unpack_plan as set_unpack_plan
-from .column_checks import Parts, Shape, Slot, check_numbers, code_of, is_struct, spelled
+from .column_checks import ColumnSpec, Shape, SplitColumn, check_numbers, code_of, is_struct, spelled
 from .errors import SourceError, likely
 from .layout import SCALARS, Layout, leaves
 from .libraries import read_column
 from .libraries.arrays import describe
 
 # How a nested member's source that is no batch becomes one. `sources` sets it, which imports this module.
-NESTED: list[Callable[[Slot, Any, str], Any]] = []
+NESTED: list[Callable[[ColumnSpec, Any, str], Any]] = []
 
 
 # The numbers of numpy's types whose values a scalar takes: integers and bool, or all real numbers.
@@ -35,7 +35,7 @@ ACCEPTED = {name: _INTEGERS if row.is_integer else _REALS for name, row in SCALA
 DTYPES = {name: np.dtype(row.format) for name, row in SCALARS.items()}
 
 # What every instance keeps; `_batches.BatchBase` has them.
-KEPT = ("__columns__", "__shape__", "__run__", "__pack_plan__", "__unpack_plan__")
+INSTANCE_ATTRIBUTES = ("__columns__", "__shape__", "__run__", "__pack_plan__", "__unpack_plan__")
 
 
 def as_batch(source: Any) -> Any:
@@ -58,15 +58,15 @@ class Batch(BatchBase):
 
     __slots__ = ()
     __layout__: Layout
-    __members__: dict[str, Slot]
+    __members__: dict[str, ColumnSpec]
 
     def __hold__(self, values: tuple[Any, ...], columns: dict[str, Any]) -> None:
         """Take columns that are not all plain arrays of one shape, or say what is wrong with them."""
         cls = type(self)
-        slots: dict[str, Slot] | None = getattr(cls, "__members__", None)
-        if slots is None:
+        specs: dict[str, ColumnSpec] | None = getattr(cls, "__members__", None)
+        if specs is None:
             raise SourceError.of("batch-abstract", name=cls.__name__)
-        if "" in slots:
+        if "" in specs:
             if len(values) != 1 or columns:
                 facts = {"where": cls.__name__, "expected": "one column", "way_out": f"use {cls.__name__}(column)"}
                 came = ", ".join([*columns, *([f"{len(values)} without a name"] if values else [])])
@@ -79,39 +79,39 @@ class Batch(BatchBase):
                 "columns-unknown",
                 unknown=f"{len(values)} without a name",
                 where=cls.__name__,
-                expected=", ".join(slots),
+                expected=", ".join(specs),
                 came=", ".join(columns) or "no named columns",
-                way_out=f"give one for each member, and no other: {', '.join(slots)}",
+                way_out=f"give one for each member, and no other: {', '.join(specs)}",
             )
-        if columns.keys() != slots.keys():
+        if columns.keys() != specs.keys():
             _refuse_names(cls, columns)
-        held = [hold(slot, columns[name], f"{cls.__name__}.{name}".rstrip(".")) for name, slot in slots.items()]
-        shapes = [lead(slot, column) for slot, column in zip(slots.values(), held, strict=True)]
-        fill(self, tuple(held), _common_shape(cls, slots, shapes, columns))
+        held = [hold(spec, columns[name], f"{cls.__name__}.{name}".rstrip(".")) for name, spec in specs.items()]
+        shapes = [leading_shape(spec, column) for spec, column in zip(specs.values(), held, strict=True)]
+        fill(self, tuple(held), _common_shape(cls, specs, shapes, columns))
 
     @classmethod
-    def __convert__(cls, slot: Slot, column: Any) -> Any:
-        return hold(slot, column, f"{cls.__name__}.{slot.name}".rstrip("."))
+    def __convert__(cls, spec: ColumnSpec, column: Any) -> Any:
+        return hold(spec, column, f"{cls.__name__}.{spec.name}".rstrip("."))
 
     @classmethod
     def __make_table__(cls) -> MemberTable | None:
         """What the compiled constructor checks columns by; None for types whose batches it does not make."""
-        slots: dict[str, Slot] | None = getattr(cls, "__members__", None)
-        if slots is None or any(slot.runtime for slot in slots.values()):
+        specs: dict[str, ColumnSpec] | None = getattr(cls, "__members__", None)
+        if specs is None or any(spec.runtime for spec in specs.values()):
             return None
         rows: list[Any] = []
         own: Layout = cls.__layout__
-        offsets = [0] if "" in slots else [member.offset for member in own.fields]
-        for (name, slot), offset in zip(slots.items(), offsets, strict=True):
-            layout, steps = strides_of(slot.type.__layout__)
+        offsets = [0] if "" in specs else [member.offset for member in own.fields]
+        for (name, spec), offset in zip(specs.items(), offsets, strict=True):
+            layout, steps = strides_of(spec.type.__layout__)
             if layout.kind == "struct":
-                rows.append((name, slot.core, (), slot.dims, steps, offset, None))
+                rows.append((name, spec.core, (), spec.dims, steps, offset, None))
             else:
                 (leaf,) = leaves(layout)
                 steps += tuple(step for _, step in leaf.axes)
                 scalar = leaf.scalar
-                rows.append((name, None, ACCEPTED[scalar], slot.inner, steps, offset, DTYPES[scalar]))
-        table = MemberTable(cls, tuple(slots.values()), tuple(rows), own.record_stride)
+                rows.append((name, None, ACCEPTED[scalar], spec.inner, steps, offset, DTYPES[scalar]))
+        table = MemberTable(cls, tuple(specs.values()), tuple(rows), own.record_stride)
         type.__setattr__(cls, "__table__", table)
         return table
 
@@ -126,13 +126,14 @@ class Batch(BatchBase):
 
     def __getitem__(self, index: Any) -> Any:
         shape = self.__shape__
-        slots = type(self).__members__.values()
-        if any(slot.runtime for slot in slots):
+        specs = type(self).__members__.values()
+        if any(spec.runtime for spec in specs):
             _refuse_index(type(self), index, 0, "index the tail member instead")
         entries = _normal_index(type(self), index, len(shape))
         # The Ellipsis keeps a single scalar a 0-d view of its column.
         columns = tuple(
-            spread(slot, column, shape)[(*entries, ...)] for slot, column in zip(slots, self.__columns__, strict=True)
+            broadcast_column(spec, column, shape)[(*entries, ...)]
+            for spec, column in zip(specs, self.__columns__, strict=True)
         )
         probe = np.empty(shape, np.bool_) if not shape else np.broadcast_to(np.False_, shape)
         return make(type(self), columns, np.shape(probe[entries]))
@@ -152,7 +153,7 @@ class Batch(BatchBase):
         return f"{cls.__name__}({', '.join(parts)})"
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in KEPT:
+        if name in INSTANCE_ATTRIBUTES:
             raise AttributeError(f"{type(self).__name__} keeps its {name}; make a new batch")
         object.__setattr__(self, name, value)
 
@@ -163,11 +164,11 @@ class Batch(BatchBase):
         return make, (type(self), self.__columns__, self.__shape__)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        slots = type(self).__members__
-        if "" not in slots or isinstance(self.__columns__[0], Batch):
+        specs = type(self).__members__
+        if "" not in specs or isinstance(self.__columns__[0], Batch):
             way_out = "pack(batch) gives bytes, batch.member a column"
             raise TypeError(f"a batch of {type(self).__name__} is not one array; {way_out}")
-        array = whole(slots[""], self.__columns__[0], self.__shape__)
+        array = whole(specs[""], self.__columns__[0], self.__shape__)
         return np.array(array, dtype=dtype, copy=copy) if dtype is not None or copy else array
 
 
@@ -185,15 +186,15 @@ def from_columns(cls: type[Any], columns: tuple[Any, ...], shape: Shape) -> Any:
 
 
 def _refuse_names(cls: type[Batch], columns: Mapping[str, Any]) -> NoReturn:
-    slots = cls.__members__
+    specs = cls.__members__
     facts = {
         "where": cls.__name__,
-        "expected": ", ".join(slots),
+        "expected": ", ".join(specs),
         "came": ", ".join(map(str, columns)) or "nothing",
     }
-    missing = [name for name in slots if name not in columns]
-    unknown = [str(name) for name in columns if name not in slots]
-    way_out = f"give one for each member, and no other: {', '.join(slots)}"
+    missing = [name for name in specs if name not in columns]
+    unknown = [str(name) for name in columns if name not in specs]
+    way_out = f"give one for each member, and no other: {', '.join(specs)}"
     if not unknown:
         raise SourceError.of("columns-missing", missing=", ".join(missing), way_out=way_out, **facts)
     meant = likely(unknown[0], missing)
@@ -202,21 +203,23 @@ def _refuse_names(cls: type[Batch], columns: Mapping[str, Any]) -> NoReturn:
 
 
 def _common_shape(
-    cls: type[Batch], slots: Mapping[str, Slot], shapes: list[Shape], sources: Mapping[str, Any]
+    cls: type[Batch], specs: Mapping[str, ColumnSpec], shapes: list[Shape], sources: Mapping[str, Any]
 ) -> Shape:
     try:
         shape: Shape = functools.reduce(np.broadcast_shapes, shapes, ())
     except ValueError:
-        named = ", ".join(f"{name} {shape}" for name, shape in zip(slots, shapes, strict=True))
+        named = ", ".join(f"{name} {shape}" for name, shape in zip(specs, shapes, strict=True))
         raise SourceError.of("column-broadcast", shapes=named, where=cls.__name__) from None
     if shape not in shapes and shape:
-        _refuse_outer(cls, list(slots.values()), shapes, sources)
-    if shape and any(slot.runtime for slot in slots.values()):
+        _refuse_outer(cls, list(specs.values()), shapes, sources)
+    if shape and any(spec.runtime for spec in specs.values()):
         raise SourceError.of("tail-batch", shape=shape, where=cls.__name__)
     return shape
 
 
-def _refuse_outer(cls: type[Batch], slots: list[Slot], shapes: list[Shape], sources: Mapping[str, Any]) -> NoReturn:
+def _refuse_outer(
+    cls: type[Batch], specs: list[ColumnSpec], shapes: list[Shape], sources: Mapping[str, Any]
+) -> NoReturn:
     """Columns of n and of (n, 1) rows would make a batch of n x n records, which hardly anybody wants."""
     both = ((k, j) for k, j in itertools.combinations(range(len(shapes)), 2))
     first, second = next(
@@ -224,47 +227,47 @@ def _refuse_outer(cls: type[Batch], slots: list[Slot], shapes: list[Shape], sour
     )
     # The one with more dimensions of 1 is the one to change.
     odd, other = sorted((first, second), key=lambda k: -shapes[k].count(1))
-    slot, source, both_shapes = slots[odd], sources[slots[odd].name], np.broadcast_shapes(shapes[first], shapes[second])
-    name, code = spelled(slot), code_of(source, spelled(slot))
+    spec, source, both_shapes = specs[odd], sources[specs[odd].name], np.broadcast_shapes(shapes[first], shapes[second])
+    name, code = spelled(spec), code_of(source, spelled(spec))
     flat = shapes[odd] == (*shapes[other], 1)
-    if isinstance(source, tuple | Mapping) or (is_struct(slot) and not (flat and isinstance(source, Batch))):
+    if isinstance(source, tuple | Mapping) or (is_struct(spec) and not (flat and isinstance(source, Batch))):
         way_out = f"give {name} the batch shape {shapes[other]}"
-    elif is_struct(slot):
+    elif is_struct(spec):
         way_out = f"pass {name}[:, 0]"
     elif flat and len(shapes[other]) == 1:
-        way_out = f"pass {code}.reshape({', '.join(map(str, (-1, *slot.inner)))}), or {code}[:, 0]"
+        way_out = f"pass {code}.reshape({', '.join(map(str, (-1, *spec.inner)))}), or {code}[:, 0]"
     else:
-        way_out = f"if that is meant, pass np.broadcast_to({name}, {both_shapes + slot.inner})"
-    facts = {"first": slots[first].name, "first_shape": shapes[first], "second": slots[second].name}
+        way_out = f"if that is meant, pass np.broadcast_to({name}, {both_shapes + spec.inner})"
+    facts = {"first": specs[first].name, "first_shape": shapes[first], "second": specs[second].name}
     raise SourceError.of(
         "column-outer", second_shape=shapes[second], shape=both_shapes, where=cls.__name__, way_out=way_out, **facts
     )
 
 
-def lead(slot: Slot, column: Any) -> Shape:
+def leading_shape(spec: ColumnSpec, column: Any) -> Shape:
     """The leading (batch) dimensions that `column` brings, its tail's length left out."""
-    if slot.runtime:
+    if spec.runtime:
         return ()
     shape: Shape = column.__shape__ if isinstance(column, Batch) else column.shape
-    inner = slot.dims if isinstance(column, Batch) else slot.inner
+    inner = spec.dims if isinstance(column, Batch) else spec.inner
     return shape[: len(shape) - len(inner)]
 
 
-def spread(slot: Slot, column: Any, shape: Shape) -> Any:
+def broadcast_column(spec: ColumnSpec, column: Any, shape: Shape) -> Any:
     """`column` with all of the batch's leading dimensions: a view, broadcast where it has fewer."""
-    if slot.runtime or lead(slot, column) == shape:
+    if spec.runtime or leading_shape(spec, column) == shape:
         return column
     if isinstance(column, Batch):
-        return broadcast(column, shape + slot.dims)
-    if isinstance(column, Parts):
-        return column.spread(shape)
-    return np.broadcast_to(column, shape + slot.inner)
+        return broadcast(column, shape + spec.dims)
+    if isinstance(column, SplitColumn):
+        return column.broadcast_to(shape)
+    return np.broadcast_to(column, shape + spec.inner)
 
 
-def whole(slot: Slot, column: Any, shape: Shape) -> Any:
-    """`spread`, as one array or one batch: parts are stacked, which copies them."""
-    full = spread(slot, column, shape)
-    if isinstance(full, Parts):
+def whole(spec: ColumnSpec, column: Any, shape: Shape) -> Any:
+    """`broadcast_column`, as one array or one batch: parts are stacked, which copies them."""
+    full = broadcast_column(spec, column, shape)
+    if isinstance(full, SplitColumn):
         return full.stack()
     # A new view each time: whoever gets it may give it another dtype or shape, and the batch keeps its own.
     return full.view() if isinstance(full, np.ndarray) else full
@@ -277,39 +280,39 @@ def broadcast(batch: Batch, shape: Shape) -> Batch:
 
 def elements(batch: Batch) -> Batch:
     """A batch of arrays of structs as the batch of the structs, with the arrays' dimensions after its own."""
-    slot = type(batch).__members__.get("")
-    if slot is None or slot.runtime or not isinstance(batch.__columns__[0], Batch):
+    spec = type(batch).__members__.get("")
+    if spec is None or spec.runtime or not isinstance(batch.__columns__[0], Batch):
         return batch
-    return broadcast(batch.__columns__[0], batch.__shape__ + slot.dims)
+    return broadcast(batch.__columns__[0], batch.__shape__ + spec.dims)
 
 
-def hold(slot: Slot, source: Any, where: str) -> Any:
-    """Check `source` as the column of `slot`, and keep a reference to it.
+def hold(spec: ColumnSpec, source: Any, where: str) -> Any:
+    """Check `source` as the column of `spec`, and keep a reference to it.
 
     Raises SourceError where the shape or the dtype cannot become the member's type.
     """
     source = as_batch(source)
-    if slot.core.__layout__.kind == "struct":
-        return _hold_nested(slot, source, where)
-    return check_numbers(slot, read_column(source, slot, where), where, source)
+    if spec.core.__layout__.kind == "struct":
+        return _hold_nested(spec, source, where)
+    return check_numbers(spec, read_column(source, spec, where), where, source)
 
 
-def _hold_nested(slot: Slot, source: Any, where: str) -> Batch:
-    core: type[Batch] = slot.core
+def _hold_nested(spec: ColumnSpec, source: Any, where: str) -> Batch:
+    core: type[Batch] = spec.core
     if isinstance(source, Batch):
-        source = source.__columns__[0] if type(source) is slot.type and slot.runtime else elements(source)
+        source = source.__columns__[0] if type(source) is spec.type and spec.runtime else elements(source)
     else:
-        source = NESTED[0](slot, source, where)
+        source = NESTED[0](spec, source, where)
     if not isinstance(source, core):
         facts = {"type": core.__name__, "members": ", ".join(core.__members__)}
         raise SourceError.of("column-nested", current=describe(source), where=where, **facts)
-    shape, dims = source.__shape__, slot.dims
-    if slot.runtime:
+    shape, dims = source.__shape__, spec.dims
+    if spec.runtime:
         if len(shape) != len(dims) + 1 or shape[1:] != dims:
-            raise SourceError.of("tail-shape", type=slot.type.__name__, shape=shape, where=where)
+            raise SourceError.of("tail-shape", type=spec.type.__name__, shape=shape, where=where)
     elif len(shape) < len(dims) or shape[len(shape) - len(dims) :] != dims:
         way_out = f"give {core.__name__}(...) the batch shape (..., {', '.join(map(str, dims))})"
-        facts = {"inner": dims, "type": slot.type.__name__, "shape": shape, "where": where}
+        facts = {"inner": dims, "type": spec.type.__name__, "shape": shape, "where": where}
         raise SourceError.of("column-shape", way_out=way_out, **facts)
     return source
 

@@ -9,14 +9,13 @@ import weakref
 from collections.abc import Mapping
 from typing import Any
 
-from .batches import KEPT as INSTANCE_ATTRIBUTES
-from .batches import Batch, Slot
+from .batches import INSTANCE_ATTRIBUTES, Batch, ColumnSpec
 from .errors import LayoutError
 from .layout import Layout
 from .members import Field
 
 
-class Recipe:
+class PickleRecipe:
     """How to make a type again where its module cannot be imported: `make(*arguments)`.
 
     cloudpickle, which dask and others pickle notebooks' classes with, makes an empty class of the same bases
@@ -28,7 +27,7 @@ class Recipe:
         self.cls, self.make, self.arguments = cls, make, arguments
 
     def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
-        return (Plain,)
+        return (TypeBase,)
 
 
 def importable(cls: type) -> bool:
@@ -39,11 +38,11 @@ def importable(cls: type) -> bool:
     return found is cls
 
 
-def remade(namespace: dict[str, Any]) -> Any:
+def rebuilt(namespace: dict[str, Any]) -> Any:
     """The type that a recipe among the original bases makes; None where there is none."""
     bases = namespace.get("__orig_bases__")
     recipe = bases[0] if isinstance(bases, tuple) and bases else None
-    if not isinstance(recipe, Recipe) or recipe.make is None:
+    if not isinstance(recipe, PickleRecipe) or recipe.make is None:
         return None
     made = recipe.make(*recipe.arguments)
     if isinstance(made, TypeMeta) and "" not in getattr(made, "__members__", ("",)):
@@ -54,7 +53,7 @@ def remade(namespace: dict[str, Any]) -> Any:
 # Types that a recipe made, in a process that had them not.
 _remade_types: weakref.WeakSet[Any] = weakref.WeakSet()
 # What a type, and what its instances, keep as they were made.
-KEPT = frozenset(
+RESERVED = frozenset(
     ("__layout__", "__members__", "__element__", "__component__", "__orig_bases__", "__slots__", *INSTANCE_ATTRIBUTES)
 )
 
@@ -63,8 +62,8 @@ def _alike(value: Any, held: Any) -> bool:
     """Whether `value` says what a finished type has already."""
     if isinstance(value, Field) and isinstance(held, Field):
         return value.__reduce__() == held.__reduce__()
-    if isinstance(value, tuple) and isinstance(held, tuple) and held and isinstance(held[0], Recipe):
-        return [type(base) for base in value] == [Recipe]
+    if isinstance(value, tuple) and isinstance(held, tuple) and held and isinstance(held[0], PickleRecipe):
+        return [type(base) for base in value] == [PickleRecipe]
     for inner in ("fget", "__func__", "__code__"):
         if hasattr(held, inner):
             return hasattr(value, inner) and _alike(getattr(value, inner), getattr(held, inner))
@@ -84,10 +83,10 @@ class TypeMeta(type):
     """The class of all types: they print as their name, and hold still."""
 
     __layout__: Layout
-    __members__: dict[str, Slot]
+    __members__: dict[str, ColumnSpec]
 
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> Any:
-        made = remade(namespace)
+        made = rebuilt(namespace)
         if made is not None:
             return made
         for base in bases:
@@ -107,17 +106,17 @@ class TypeMeta(type):
     @property
     def __signature__(cls) -> inspect.Signature:
         """The constructor's parameters as editors and `help` show them: the members, by name."""
-        slots = cls.__dict__.get("__members__")
-        if slots is None:
+        specs = cls.__dict__.get("__members__")
+        if specs is None:
             both = (("values", inspect.Parameter.VAR_POSITIONAL), ("columns", inspect.Parameter.VAR_KEYWORD))
             return inspect.Signature([inspect.Parameter(name, kind) for name, kind in both])
-        if "" in slots:
+        if "" in specs:
             return inspect.Signature([inspect.Parameter("column", inspect.Parameter.POSITIONAL_ONLY)])
         # WGSL allows names that Python has for itself; those are given as **{"lambda": column}.
-        named = [name for name in slots if name.isidentifier() and not keyword.iskeyword(name)]
+        named = [name for name in specs if name.isidentifier() and not keyword.iskeyword(name)]
         kind = inspect.Parameter.KEYWORD_ONLY
-        parameters = [inspect.Parameter(name, kind, annotation=slots[name].type) for name in named]
-        if len(named) < len(slots):
+        parameters = [inspect.Parameter(name, kind, annotation=specs[name].type) for name in named]
+        if len(named) < len(specs):
             parameters.append(inspect.Parameter("columns", inspect.Parameter.VAR_KEYWORD))
         return inspect.Signature(parameters)
 
@@ -136,7 +135,7 @@ class TypeMeta(type):
             return
         new = name not in cls.__dict__ and cls in _remade_types
         free = new or (name.startswith("__") and name.endswith("__")) or name.startswith("_abc_")
-        if name in KEPT or not free:
+        if name in RESERVED or not free:
             raise AttributeError(f"{cls.__name__} is a finished type; define a new class for other members")
         super().__setattr__(name, value)
 
@@ -151,7 +150,7 @@ def refuse_options(name: str, options: Mapping[str, Any]) -> None:
         raise LayoutError.of("struct-option", options=shown, name=name)
 
 
-class Plain(Batch, metaclass=TypeMeta):
+class TypeBase(Batch, metaclass=TypeMeta):
     """The base of every type that is no struct; its instances hold one column.
 
     >>> import numpy as np

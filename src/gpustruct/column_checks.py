@@ -24,7 +24,7 @@ MOST_DIMENSIONS = 64
 COLUMN, ELEMENT = "column", "element"
 
 
-class Slot(NamedTuple):
+class ColumnSpec(NamedTuple):
     """Where one column of a type goes: the member's name ("" for a type that is no struct)."""
 
     name: str
@@ -40,93 +40,96 @@ class Slot(NamedTuple):
         return self.dims + layout.shape
 
 
-class Parts:
+class SplitColumn:
     """A column whose first inner dimension lies in arrays of their own: the x, y and z of a vec3f.
 
-    Each array has the shape `lead` (or broadcasts to it), then the inner dimensions but the first.
+    Each array has the shape `leading_shape` (or broadcasts to it), then the inner dimensions but the first.
     """
 
-    __slots__ = ("arrays", "lead", "rest")
+    __slots__ = ("arrays", "leading_shape", "rest")
 
-    def __init__(self, arrays: tuple[np.ndarray, ...], lead: Shape, rest: Shape) -> None:
-        self.arrays, self.lead, self.rest = arrays, lead, rest
+    def __init__(self, arrays: tuple[np.ndarray, ...], leading_shape: Shape, rest: Shape) -> None:
+        self.arrays, self.leading_shape, self.rest = arrays, leading_shape, rest
 
     @property
     def shape(self) -> Shape:
-        return (*self.lead, len(self.arrays), *self.rest)
+        return (*self.leading_shape, len(self.arrays), *self.rest)
 
     @property
     def dtype(self) -> np.dtype:
         return np.result_type(*self.arrays)
 
-    def spread(self, lead: Shape) -> Parts:
+    def broadcast_to(self, leading: Shape) -> SplitColumn:
         """The same arrays over more leading dimensions; nothing is copied."""
-        return Parts(tuple(np.broadcast_to(array, lead + self.rest) for array in self.arrays), lead, self.rest)
+        arrays = tuple(np.broadcast_to(array, leading + self.rest) for array in self.arrays)
+        return SplitColumn(arrays, leading, self.rest)
 
     def stack(self) -> np.ndarray:
         """One array of all parts: a copy."""
-        whole = self.spread(self.lead)
-        return np.stack(whole.arrays, axis=len(self.lead))
+        whole = self.broadcast_to(self.leading_shape)
+        return np.stack(whole.arrays, axis=len(self.leading_shape))
 
-    def __getitem__(self, entries: Any) -> Parts:
-        arrays = tuple(array[entries] for array in self.spread(self.lead).arrays)
+    def __getitem__(self, entries: Any) -> SplitColumn:
+        arrays = tuple(array[entries] for array in self.broadcast_to(self.leading_shape).arrays)
         shape = arrays[0].shape
-        return Parts(arrays, shape[: len(shape) - len(self.rest)], self.rest)
+        return SplitColumn(arrays, shape[: len(shape) - len(self.rest)], self.rest)
 
 
-def is_struct(slot: Slot) -> bool:
+def is_struct(spec: ColumnSpec) -> bool:
     """Whether the member is a struct, or an array of them."""
-    layout: Layout = slot.core.__layout__
+    layout: Layout = spec.core.__layout__
     return layout.kind == "struct"
 
 
-def check_numbers(slot: Slot, column: np.ndarray | Parts, where: str, source: Any = None) -> np.ndarray | Parts:
-    """`column`, an array or Parts, once its shape and its dtype fit the member. It was read from `source`.
+def check_numbers(
+    spec: ColumnSpec, column: np.ndarray | SplitColumn, where: str, source: Any = None
+) -> np.ndarray | SplitColumn:
+    """`column`, an array or a SplitColumn, once its shape and its dtype fit the member. It was read from `source`.
 
     Raises SourceError where they cannot become the member's type.
     """
-    if isinstance(column, Parts):
-        return _check_parts(slot, column.arrays, where)
-    inner = slot.inner
-    drop = 1 if slot.runtime else 0
+    if isinstance(column, SplitColumn):
+        return _check_parts(spec, column.arrays, where)
+    inner = spec.inner
+    drop = 1 if spec.runtime else 0
     if column.ndim < len(inner) + drop or column.shape[column.ndim - len(inner) :] != inner:
-        _refuse_shape(slot, column.shape, where, code_of(source, spelled(slot)))
-    if slot.runtime and column.ndim != len(inner) + 1:
-        raise SourceError.of("tail-shape", type=slot.type.__name__, shape=column.shape, where=where)
-    check_dtype(slot, column, where)
+        _refuse_shape(spec, column.shape, where, code_of(source, spelled(spec)))
+    if spec.runtime and column.ndim != len(inner) + 1:
+        raise SourceError.of("tail-shape", type=spec.type.__name__, shape=column.shape, where=where)
+    check_dtype(spec, column, where)
     return column
 
 
-def _check_parts(slot: Slot, parts: tuple[np.ndarray, ...], where: str) -> Parts:
-    inner = slot.inner
-    if slot.runtime or not inner or len(parts) != inner[0]:
-        counted = "columns as one array" if slot.runtime or not inner else f"{inner[0]} columns, one for each component"
-        facts = {"inner": inner, "type": slot.type.__name__, "shape": f"{len(parts)} columns", "where": where}
+def _check_parts(spec: ColumnSpec, parts: tuple[np.ndarray, ...], where: str) -> SplitColumn:
+    inner = spec.inner
+    if spec.runtime or not inner or len(parts) != inner[0]:
+        counted = "columns as one array" if spec.runtime or not inner else f"{inner[0]} columns, one for each component"
+        facts = {"inner": inner, "type": spec.type.__name__, "shape": f"{len(parts)} columns", "where": where}
         raise SourceError.of("column-shape", way_out=f"give it {counted}", **facts)
     for k, array in enumerate(parts):
         place = f"{where}[{k}]"
         if array.shape[max(array.ndim - len(inner) + 1, 0) :] != inner[1:]:
-            facts = {"inner": inner[1:], "type": f"a part of {slot.type.__name__}", "shape": array.shape}
+            facts = {"inner": inner[1:], "type": f"a part of {spec.type.__name__}", "shape": array.shape}
             way_out = f"give it an array of shape (n, {', '.join(map(str, inner[1:]))})"
             raise SourceError.of("column-shape", way_out=way_out, where=place, **facts)
-        check_dtype(slot, array, place)
+        check_dtype(spec, array, place)
     shapes = [array.shape[: array.ndim - len(inner) + 1] for array in parts]
     try:
-        lead = functools.reduce(np.broadcast_shapes, shapes, ())
+        leading_shape = functools.reduce(np.broadcast_shapes, shapes, ())
     except ValueError:
         named = ", ".join(f"part {k} {shape}" for k, shape in enumerate(shapes))
         raise SourceError.of("column-broadcast", shapes=named, where=where) from None
-    if lead and lead not in shapes:
+    if leading_shape and leading_shape not in shapes:
         k = next(k for k, shape in enumerate(shapes) if shape != shapes[0] and shape)
         facts = {"first": "part 0", "first_shape": shapes[0], "second": f"part {k}", "second_shape": shapes[k]}
         way_out = "give each part the same shape"
-        raise SourceError.of("column-outer", shape=lead, where=where, way_out=way_out, **facts)
-    return Parts(parts, lead, inner[1:])
+        raise SourceError.of("column-outer", shape=leading_shape, where=where, way_out=way_out, **facts)
+    return SplitColumn(parts, leading_shape, inner[1:])
 
 
-def shape_text(slot: Slot) -> str:
+def shape_text(spec: ColumnSpec) -> str:
     """The shape of a column of n records, as a message says it."""
-    return f"(n,{''.join(f' {n},' for n in slot.inner)}".rstrip(",") + ")" if slot.inner else "(n,)"
+    return f"(n,{''.join(f' {n},' for n in spec.inner)}".rstrip(",") + ")" if spec.inner else "(n,)"
 
 
 def code_of(source: Any, name: str) -> str:
@@ -134,28 +137,28 @@ def code_of(source: Any, name: str) -> str:
     return name if source is None or isinstance(source, np.ndarray) else f"np.asarray({name})"
 
 
-def turned(slot: Slot, shape: Shape, code: str) -> str:
+def turned(spec: ColumnSpec, shape: Shape, code: str) -> str:
     """The way out for a matrix that is transposed, or for components that come first; "" where it is neither."""
-    layout: Layout = slot.core.__layout__
+    layout: Layout = spec.core.__layout__
     if layout.kind == "matrix" and shape[-2:] == (layout.columns, layout.rows) and layout.rows != layout.columns:
         transposed = f"{code}.T" if len(shape) == 2 else f"{code}.swapaxes(-1, -2)"
         return f"matrices are [row, col], {layout.rows} rows of {layout.columns}: pass {transposed}"
-    inner = slot.inner
+    inner = spec.inner
     if len(inner) == 1 and len(shape) >= 2 and shape[0] == inner[0]:
         last = f"{code}.T" if len(shape) == 2 else f"np.moveaxis({code}, 0, -1)"
-        return f"components come last, {shape_text(slot)}: pass {last}"
+        return f"components come last, {shape_text(spec)}: pass {last}"
     return ""
 
 
-def _refuse_shape(slot: Slot, shape: Shape, where: str, code: str) -> NoReturn:
-    layout: Layout = slot.core.__layout__
+def _refuse_shape(spec: ColumnSpec, shape: Shape, where: str, code: str) -> NoReturn:
+    layout: Layout = spec.core.__layout__
     if layout.kind == "matrix" and shape and shape[-1] == layout.rows * layout.columns:
         facts = {"rows": layout.rows, "cols": layout.columns, "shape": shape, "where": where}
         raise SourceError.of("matrix-flat", type=layout.name, **facts)
-    way_out = "" if slot.runtime else turned(slot, shape, code)
-    inner = shape_text(slot) if slot.runtime else slot.inner
-    facts = {"inner": inner, "type": slot.type.__name__, "shape": shape, "where": where}
-    raise SourceError.of("column-shape", way_out=way_out or f"give an array of shape {shape_text(slot)}", **facts)
+    way_out = "" if spec.runtime else turned(spec, shape, code)
+    inner = shape_text(spec) if spec.runtime else spec.inner
+    facts = {"inner": inner, "type": spec.type.__name__, "shape": shape, "where": where}
+    raise SourceError.of("column-shape", way_out=way_out or f"give an array of shape {shape_text(spec)}", **facts)
 
 
 class Way(NamedTuple):
@@ -178,9 +181,9 @@ def first_that_runs(ways: Iterator[Way]) -> str:
     return "give it numbers"
 
 
-def spelled(slot: Slot) -> str:
+def spelled(spec: ColumnSpec) -> str:
     """How a message's code calls the column: the member's name, where that can be typed."""
-    return slot.name if re.fullmatch(r"[^\W\d]\w*(\[\d+\])*", slot.name) else "column"
+    return spec.name if re.fullmatch(r"[^\W\d]\w*(\[\d+\])*", spec.name) else "column"
 
 
 def entry_of(where: str, index: int) -> str:
@@ -188,15 +191,15 @@ def entry_of(where: str, index: int) -> str:
     return f"{where[:-1]}, {index}]" if where.endswith("]") else f"{where}[{index}]"
 
 
-def number_name(slot: Slot) -> str:
+def number_name(spec: ColumnSpec) -> str:
     """The numpy name of the member's own scalar."""
-    row = SCALARS.get(slot.core.__layout__.scalar)
+    row = SCALARS.get(spec.core.__layout__.scalar)
     return "float32" if row is None else np.dtype(row.format).name
 
 
-def is_integer(slot: Slot) -> bool:
+def is_integer(spec: ColumnSpec) -> bool:
     """Whether the member holds whole numbers."""
-    return slot.core.__layout__.scalar in INTEGERS
+    return spec.core.__layout__.scalar in INTEGERS
 
 
 def is_numpy_number(dtype: np.dtype) -> bool:
@@ -204,36 +207,36 @@ def is_numpy_number(dtype: np.dtype) -> bool:
     return dtype.kind in "biuf" and dtype.isbuiltin != 2 and dtype.itemsize <= 8
 
 
-def check_dtype(slot: Slot, array: np.ndarray, where: str) -> None:
+def check_dtype(spec: ColumnSpec, array: np.ndarray, where: str) -> None:
     """Raise SourceError if the array's values cannot become the member's scalars unchanged but for rounding."""
-    dtype, integer = array.dtype, is_integer(slot)
+    dtype, integer = array.dtype, is_integer(spec)
     if is_numpy_number(dtype) and (dtype.kind != "f" or not integer):
         return
     kind = dtype.kind
     if kind == "O" and integer:
-        _check_large_integers(slot, array, where)
+        _check_large_integers(spec, array, where)
     spelled_kind = {"U": "text", "T": "text", "S": "bytes", "O": "objects"}.get(kind, dtype.name)
     if dtype.type is np.void:
         spelled_kind = "records" if dtype.names else "raw bytes"
-    way_out = first_that_runs(_ways(slot, array))
-    scalar = slot.core.__layout__.scalar
+    way_out = first_that_runs(_ways(spec, array))
+    scalar = spec.core.__layout__.scalar
     raise SourceError.of("column-dtype", type=scalar, dtype=spelled_kind, where=where, way_out=way_out)
 
 
-def _check_large_integers(slot: Slot, array: np.ndarray, where: str) -> None:
+def _check_large_integers(spec: ColumnSpec, array: np.ndarray, where: str) -> None:
     """Integers that numpy has no dtype for are integers all the same: what is wrong is their range."""
     if not all(type(value) is int for value in array.flat):
         return
-    row = SCALARS[slot.core.__layout__.scalar]
+    row = SCALARS[spec.core.__layout__.scalar]
     for index, value in np.ndenumerate(array):
         if not row.low <= value <= row.high:
             place = f"{where}[{', '.join(map(str, index))}]" if index else where
-            raise range_error(slot, value, place)
+            raise range_error(spec, value, place)
 
 
-def range_error(slot: Slot, value: Any, where: str) -> SourceError:
+def range_error(spec: ColumnSpec, value: Any, where: str) -> SourceError:
     """The error for a value that the member's scalar does not hold."""
-    return out_of_range(slot.core.__layout__.scalar, value, spelled(slot), where)
+    return out_of_range(spec.core.__layout__.scalar, value, spelled(spec), where)
 
 
 def out_of_range(scalar: str, value: Any, name: str, where: str) -> SourceError:
@@ -243,9 +246,9 @@ def out_of_range(scalar: str, value: Any, name: str, where: str) -> SourceError:
     return SourceError.of(rule, type=scalar, value=value, low=row.low, high=row.high, name=name, where=where)
 
 
-def _ways(slot: Slot, array: np.ndarray) -> Iterator[Way]:
-    name, number, kind = spelled(slot), number_name(slot), array.dtype.kind
-    divide = "//" if is_integer(slot) else "/"
+def _ways(spec: ColumnSpec, array: np.ndarray) -> Iterator[Way]:
+    name, number, kind = spelled(spec), number_name(spec), array.dtype.kind
+    divide = "//" if is_integer(spec) else "/"
     unit = np.datetime_data(array.dtype)[0] if kind in "Mm" else ""
     if unit in ("Y", "M"):
         yield Way(f"count its {'years' if unit == 'Y' else 'months'}", f"np.asarray({name}).astype(np.int64)")
@@ -260,31 +263,31 @@ def _ways(slot: Slot, array: np.ndarray) -> Iterator[Way]:
         yield Way("give it a number type", f"{name}.view(np.{raw})")
     elif kind == "c" and array.dtype.isbuiltin == 1:
         yield Way("pick a part", f"np.real({name})")
-    elif kind == "f" and not is_integer(slot):
+    elif kind == "f" and not is_integer(spec):
         yield Way("convert it", f"np.asarray({name}, np.float64)")
     elif kind == "f":
         yield Way("say how to round", f"np.rint({name}).astype(np.{number})")
     elif array.dtype.isbuiltin == 2:
         yield Way("pick a part", f"np.asarray({name}, np.complex64).real", lambda: array.astype(np.complex64))
     if kind in "OSTU":
-        yield from text_ways(slot, name, lambda: array)
+        yield from text_ways(spec, name, lambda: array)
 
 
-def text_ways(slot: Slot, listed: str, values: Callable[[], Any]) -> Iterator[Way]:
+def text_ways(spec: ColumnSpec, listed: str, values: Callable[[], Any]) -> Iterator[Way]:
     """Ways out for text and objects: the numbers that they spell, or one for each distinct value.
 
     `listed` is the code of a list or array of them, and `values` makes it.
     """
-    number = number_name(slot)
+    number = number_name(spec)
 
     def convert() -> None:
         found = np.asarray(values())
-        if found.dtype == object and is_integer(slot) and np.any(np.asarray(found, number) != found):
+        if found.dtype == object and is_integer(spec) and np.any(np.asarray(found, number) != found):
             raise ValueError  # It would cut off fractions.
         np.asarray(found, number)
 
     def number_them() -> None:
-        if slot.inner or np.ndim(values()) != 1:
+        if spec.inner or np.ndim(values()) != 1:
             raise ValueError  # One number for each vector is no vector.
         np.unique(values(), return_inverse=True)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _kernel
 from . import layout as layouts
-from .batches import DTYPES, Batch, Parts, Shape
+from .batches import DTYPES, Batch, Shape, SplitColumn
 from .layout import Layout, Leaf
 
 # The kernel's code of what records hold: WGSL's scalars, and those of vertex data.
@@ -54,9 +54,9 @@ def collect(batch: Batch) -> Columns:
 def collect_tail(batch: Batch) -> Columns:
     """The columns of the runtime-sized array that ends the batch's type: one record an element."""
     cls = type(batch)
-    name, slot = next(reversed(cls.__members__.items()))
+    name, spec = next(reversed(cls.__members__.items()))
     column = batch.__columns__[-1]
-    layout: Layout = slot.type.__layout__
+    layout: Layout = spec.type.__layout__
     assert layout.element is not None
     prefix = (name,) if name else ()
     leaves = tuple(leaf._replace(path=prefix + leaf.path) for leaf in layouts.leaves(layout.element))
@@ -67,8 +67,8 @@ def collect_tail(batch: Batch) -> Columns:
 
 
 def _arrays(batch: Batch, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], np.ndarray]]:
-    for (name, slot), column in zip(type(batch).__members__.items(), batch.__columns__, strict=True):
-        if slot.runtime:
+    for (name, spec), column in zip(type(batch).__members__.items(), batch.__columns__, strict=True):
+        if spec.runtime:
             continue
         inner = (*path, name) if name else path
         if isinstance(column, Batch):
@@ -82,7 +82,7 @@ def _parted(leaves: tuple[Leaf, ...], columns: Sequence[Any]) -> tuple[tuple[Lea
     split: list[Leaf] = []
     views: list[np.ndarray] = []
     for leaf, column in zip(leaves, columns, strict=True):
-        if not isinstance(column, Parts):
+        if not isinstance(column, SplitColumn):
             split.append(leaf)
             views.append(column)
             continue

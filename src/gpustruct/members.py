@@ -6,12 +6,12 @@ import typing
 from collections.abc import Mapping
 from typing import Any, ClassVar, NoReturn
 
-from .batches import Batch, Slot, whole
+from .batches import Batch, ColumnSpec, whole
 from .errors import GpuStructError, LayoutError, SourceError
 from .layout import Layout, Member
 
 
-def slot_of(name: str, type_: Any) -> Slot:
+def column_spec(name: str, type_: Any) -> ColumnSpec:
     """Where the column of a member of this type goes."""
     core, dims, runtime = type_, (), False
     while core.__layout__.kind == "array":
@@ -20,7 +20,7 @@ def slot_of(name: str, type_: Any) -> Slot:
         else:
             dims = (*dims, core.__layout__.count)
         core = core.__element__
-    return Slot(name, type_, core, dims, runtime)
+    return ColumnSpec(name, type_, core, dims, runtime)
 
 
 class _FieldDoc:
@@ -50,10 +50,10 @@ class Field:
     (12, f32)
     """
 
-    __slots__ = ("_index", "_member", "_slot", "_struct")
+    __slots__ = ("_index", "_member", "_spec", "_struct")
 
-    def __init__(self, struct: str, index: int, slot: Slot, member: Member) -> None:
-        self._struct, self._index, self._slot, self._member = struct, index, slot, member
+    def __init__(self, struct: str, index: int, spec: ColumnSpec, member: Member) -> None:
+        self._struct, self._index, self._spec, self._member = struct, index, spec, member
 
     @property
     def name(self) -> str:
@@ -63,7 +63,7 @@ class Field:
     @property
     def type(self) -> Any:
         """The member's type, a gpustruct class."""
-        return self._slot.type
+        return self._spec.type
 
     @property
     def offset(self) -> int:
@@ -85,12 +85,12 @@ class Field:
         return f"<Field {self._struct}.{self.name}: {self.type.__name__}, {facts}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Field, (self._struct, self._index, self._slot, self._member)
+        return Field, (self._struct, self._index, self._spec, self._member)
 
     def __get__(self, batch: Batch | None, owner: Any = None) -> Any:
         if batch is None:
             return self
-        return whole(self._slot, batch.__columns__[self._index], batch.__shape__)
+        return whole(self._spec, batch.__columns__[self._index], batch.__shape__)
 
     def __set__(self, batch: Batch, value: Any) -> NoReturn:
         error = SourceError.of("batch-assign", where=f"{self._struct}.{self.name}", name=self.name)
@@ -100,14 +100,14 @@ class Field:
 type.__setattr__(Field, "__doc__", _FieldDoc(Field.__doc__ or ""))
 
 # A member's type, @align or None, @size or None.
-Spec = tuple[Any, int | None, int | None]
+DeclaredType = tuple[Any, int | None, int | None]
 
 
 class Body(dict[str, Any]):
     """What a class statement fills: there Python has mangled names that start with two underscores."""
 
 
-def inherited(name: str, bases: tuple[type, ...]) -> dict[str, Spec]:
+def inherited(name: str, bases: tuple[type, ...]) -> dict[str, DeclaredType]:
     """The members that a struct has from its base."""
     base: Any = bases[0]
     layout: Layout | None = getattr(base, "__layout__", None)

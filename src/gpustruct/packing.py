@@ -35,7 +35,7 @@ class Part(NamedTuple):
     streamable: bool
 
 
-class Bound(NamedTuple):
+class BoundPlan(NamedTuple):
     """A batch's plans bound to its columns' memory; made once, kept with the batch."""
 
     parts: tuple[Part, ...]
@@ -50,7 +50,7 @@ class Bound(NamedTuple):
         return self.size - self.padding
 
 
-def bind(batch: Batch, *, forward: bool = True) -> Bound:
+def bind(batch: Batch, *, forward: bool = True) -> BoundPlan:
     """Plans for the batch, bound to its columns; nothing is read or written yet."""
     layout: Layout = type(batch).__layout__
     parts: list[Part] = []
@@ -60,13 +60,13 @@ def bind(batch: Batch, *, forward: bool = True) -> Bound:
         columns = collect_tail(batch)
         parts.append(_part(columns, layout.stride, layout.header, layout.stride, forward))
         total = layout.header + layout.stride * columns.shape[0]
-        return Bound(tuple(parts), total, layout.align, columns.shape[0])
+        return BoundPlan(tuple(parts), total, layout.align, columns.shape[0])
     stride = layout.record_stride
     run = _binding.bind(batch, new_plan) if forward else None
     part = _part(collect(batch), stride, 0, stride, forward) if run is None else Part(run, 0, stride, None, True)
     records = part.run.records
     padding = stride * records - layouts.extent(layout, records)
-    return Bound((part,), stride * records, layout.align, records, padding)
+    return BoundPlan((part,), stride * records, layout.align, records, padding)
 
 
 def _part(columns: Columns, size: int, base: int, stride: int, forward: bool) -> Part:
@@ -96,7 +96,7 @@ def columns_of(batch: Batch, part: Part) -> Columns:
     return collect(batch) if part.columns is None else part.columns
 
 
-def bound_of(batch: Any, function: str = "pack") -> Bound:
+def pack_plan(batch: Any, function: str = "pack") -> BoundPlan:
     """The batch's plans, made on first use; SourceError for what is no batch."""
     bound: Any
     try:
@@ -104,7 +104,7 @@ def bound_of(batch: Any, function: str = "pack") -> Bound:
     except AttributeError:
         bound = None
     # A type has the attribute too: the slot itself.
-    if bound.__class__ is not Bound:
+    if bound.__class__ is not BoundPlan:
         if not isinstance(batch, Batch):
             raise SourceError.of("batch-type", function=function, current=type(batch).__name__)
         bound = bind(batch)
@@ -142,7 +142,7 @@ def pack(
         if packed is not None:
             return packed
     batch = as_batch(batch)
-    bound = bound_of(batch)
+    bound = pack_plan(batch)
     if stride is not None:
         bound = _restrided(bound, batch, stride)
     if offset.__class__ is not int or offset:
@@ -165,7 +165,7 @@ def pack(
 
 
 def pack_into(
-    bound: Bound, batch: Batch, data: Any, offset: int, count: int | None, stream: bool | None = None
+    bound: BoundPlan, batch: Batch, data: Any, offset: int, count: int | None, stream: bool | None = None
 ) -> None:
     """Run every part of a bound batch into `data`, a writable buffer that has room."""
     if len(bound.parts) > 1 and any(part.run.overlaps(data, offset, bound.size) for part in bound.parts):
@@ -192,7 +192,7 @@ def pack_into(
             raise fault(batch, part, record, leaf)
 
 
-def _pack_short(bound: Bound, batch: Batch, data: Any, offset: int, count: int | None) -> None:
+def _pack_short(bound: BoundPlan, batch: Batch, data: Any, offset: int, count: int | None) -> None:
     """`data` ends where the last value does, inside the record's stride: pack where there is room, then copy."""
     target = byte_view(data)[offset : offset + bound.extent]
     aside = np.zeros(bound.size, np.uint8)
@@ -201,7 +201,7 @@ def _pack_short(bound: Bound, batch: Batch, data: Any, offset: int, count: int |
     target[...] = aside[: bound.extent]
 
 
-def check_values(bound: Bound, batch: Batch, count: int | None = None) -> None:
+def check_values(bound: BoundPlan, batch: Batch, count: int | None = None) -> None:
     """Convert every value without writing one; SourceError for the first that does not fit."""
     for part in bound.parts:
         workers = threads.choose(part.run.records, part.stride, count)
@@ -221,7 +221,7 @@ def _pack_aside(part: Part, batch: Batch, data: Any, base: int) -> None:
     target[...] = aside.reshape(records, size)
 
 
-def _zero_all(bound: Bound, data: Any, offset: int) -> None:
+def _zero_all(bound: BoundPlan, data: Any, offset: int) -> None:
     for part in bound.parts:
         _kernel.zero(data, offset + part.base, part.stride, part.run.size, part.run.records)
 
@@ -284,7 +284,7 @@ def check_stride(layout: Layout, stride: Any, function: str) -> int:
     return number
 
 
-def _restrided(bound: Bound, batch: Batch, stride: Any) -> Bound:
+def _restrided(bound: BoundPlan, batch: Batch, stride: Any) -> BoundPlan:
     layout = type(batch).__layout__
     number = check_stride(layout, stride, "pack")
     (part,) = bound.parts
@@ -314,6 +314,6 @@ def _buffer(out: Any, needed: int) -> NDArray[np.uint8]:
         raise SourceError.of("out-buffer", current=current, function="pack", needed=needed) from None
 
 
-def _check_room(bound: Bound, data: np.ndarray, offset: int) -> None:
+def _check_room(bound: BoundPlan, data: np.ndarray, offset: int) -> None:
     facts = {"needed": bound.extent, "offset": offset, "available": max(0, data.nbytes - offset)}
     raise SourceError.of("out-small", function="pack", total=bound.extent + offset, **facts)

@@ -19,10 +19,20 @@ from typing import Annotated, Any, Literal, cast
 from . import layout as layouts
 from . import names
 from .batches import Batch, as_batch
-from .classes import KEPT, Plain, Recipe, TypeMeta, importable, own_doc, refuse_options, remade
+from .classes import RESERVED, PickleRecipe, TypeBase, TypeMeta, importable, own_doc, rebuilt, refuse_options
 from .errors import LayoutError
 from .layout import Layout, Member
-from .members import Body, Field, Spec, as_written, evaluate, inherited, is_class_variable, refuse_default, slot_of
+from .members import (
+    Body,
+    DeclaredType,
+    Field,
+    as_written,
+    column_spec,
+    evaluate,
+    inherited,
+    is_class_variable,
+    refuse_default,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -83,9 +93,9 @@ def _plain(layout: Layout, spelling: str = "", **namespace: Any) -> Any:
     name = spelling or layout.python_name
     # The module that users import it from, so that signatures say gpustruct.vec3f.
     kept = {"__slots__": (), "__module__": __package__, "__doc__": own_doc(name, layout), "__layout__": layout}
-    cls = TypeMeta(name, (Plain,), {**kept, **namespace})
-    type.__setattr__(cls, "__members__", {"": slot_of("", cls)})
-    type.__setattr__(cls, "__orig_bases__", (Recipe(cls),))
+    cls = TypeMeta(name, (TypeBase,), {**kept, **namespace})
+    type.__setattr__(cls, "__members__", {"": column_spec("", cls)})
+    type.__setattr__(cls, "__orig_bases__", (PickleRecipe(cls),))
     return cls
 
 
@@ -103,11 +113,11 @@ mat4x2h, mat4x3h, mat4x4h = (_plain(layouts.matrix(4, r, "f16")) for r in (2, 3,
 
 # Every type that has no parameters, by its short WGSL name.
 PLAIN_TYPES: dict[str, Any] = {
-    name: value for name, value in list(globals().items()) if isinstance(value, TypeMeta) and value is not Plain
+    name: value for name, value in list(globals().items()) if isinstance(value, TypeMeta) and value is not TypeBase
 }
 
 
-class atomic(Plain):
+class atomic(TypeBase):
     """``atomic[u32]`` and ``atomic[i32]``: WGSL's atomic<u32> and atomic<i32> (§6.2.8).
 
     >>> from gpustruct import atomic, u32, layout_of
@@ -128,7 +138,7 @@ _ATOMICS: dict[Any, Any] = {c: _plain(layouts.atomic(c.__name__), __component__=
 _ARRAYS: weakref.WeakValueDictionary[tuple[Any, int | None], Any] = weakref.WeakValueDictionary()
 
 
-class array(Plain):
+class array(TypeBase):
     """``array[T, N]``: N elements at T's stride; ``array[T]``: as many as the buffer holds.
 
     WGSL §6.2.9. A runtime-sized array is a type of its own or the last member of a struct. The element
@@ -185,24 +195,24 @@ class StructMeta(TypeMeta):
         return Body()
 
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> Any:
-        made = remade(namespace)
+        made = rebuilt(namespace)
         if made is not None:
             return made
         if len(bases) != 1:
             spelled = ", ".join(base.__name__ for base in bases)
-            first = next((base.__name__ for base in bases if issubclass(base, Plain)), "Struct")
+            first = next((base.__name__ for base in bases if issubclass(base, TypeBase)), "Struct")
             raise LayoutError.of("struct-bases", bases=spelled, where=f"class {name}", first=first)
         if not isinstance(name, str) or not names.is_legal(name):
             raise LayoutError.of("struct-name", name=name, suggestion=names.suggest(str(name)))
         refuse_options(name, options)
         namespace.setdefault("__slots__", ())
-        for kept in KEPT & namespace.keys():
+        for kept in RESERVED & namespace.keys():
             if kept != "__slots__" or namespace[kept] not in ((), []):
                 raise LayoutError.of("struct-attribute", name=kept, where=f"class {name}")
         if not isinstance(namespace.get("__annotations__", {}), Mapping):
             raise LayoutError.of("struct-attribute", name="__annotations__", where=f"class {name}")
         cls = type.__new__(mcs, name, bases, namespace)
-        if bases == (Plain,):
+        if bases == (TypeBase,):
             return cls
         frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
         _finish(cls, name, bases, namespace, {**frame.f_globals, **_module(cls), **frame.f_locals, name: cls})
@@ -214,13 +224,13 @@ def _module(cls: type) -> dict[str, Any]:
 
 
 def _finish(cls: Any, name: str, bases: tuple[type, ...], namespace: dict[str, Any], scope: dict[str, Any]) -> None:
-    specs = inherited(name, bases)
+    declared = inherited(name, bases)
     annotations = inspect.get_annotations(cls)
-    for member_name in specs:
+    for member_name in declared:
         refuse_default(name, member_name, namespace)
     for member_name, annotation in annotations.items():
         where = f"{name}.{member_name}"
-        if member_name in specs:
+        if member_name in declared:
             raise LayoutError.of("member-twice", name=member_name, base=bases[0].__name__, where=where)
         if is_class_variable(annotation, scope, where):
             continue
@@ -229,20 +239,20 @@ def _finish(cls: Any, name: str, bases: tuple[type, ...], namespace: dict[str, A
             facts = {"where": f"{name}.{written}", "suggestion": names.suggest(str(written))}
             raise LayoutError.of("member-name", name=written, **facts)
         refuse_default(name, member_name, namespace)
-        specs[member_name] = member_spec(evaluate(annotation, scope, where), where)
-    rows = [(n, type_.__layout__, align_, size_) for n, (type_, align_, size_) in specs.items()]
+        declared[member_name] = declared_type(evaluate(annotation, scope, where), where)
+    rows = [(n, type_.__layout__, align_, size_) for n, (type_, align_, size_) in declared.items()]
     layout = layouts.struct(name, rows)
-    slots = {n: slot_of(n, type_) for n, (type_, _, _) in specs.items()}
+    specs = {n: column_spec(n, type_) for n, (type_, _, _) in declared.items()}
     type.__setattr__(cls, "__layout__", layout)
-    type.__setattr__(cls, "__members__", slots)
+    type.__setattr__(cls, "__members__", specs)
     if "__doc__" not in namespace:
         type.__setattr__(cls, "__doc__", own_doc(name, layout))
-    for index, (slot, member) in enumerate(zip(slots.values(), layout.fields, strict=True)):
-        type.__setattr__(cls, slot.name, Field(name, index, slot, member))
-    type.__setattr__(cls, "__orig_bases__", (Recipe(cls),))
+    for index, (spec, member) in enumerate(zip(specs.values(), layout.fields, strict=True)):
+        type.__setattr__(cls, spec.name, Field(name, index, spec, member))
+    type.__setattr__(cls, "__orig_bases__", (PickleRecipe(cls),))
 
 
-def member_spec(annotation: Any, where: str) -> Spec:
+def declared_type(annotation: Any, where: str) -> DeclaredType:
     """A member's (type, @align or None, @size or None) from its annotation; LayoutError if it has none."""
     marks: tuple[Any, ...] = ()
     if typing.get_origin(annotation) is Annotated:
@@ -289,7 +299,7 @@ def _way_out(thing: Any) -> str:
     return "use f32, f16, i32, u32, vec3f, mat4x4f, atomic[u32], array[f32, 8] or a subclass of Struct"
 
 
-class Struct(Plain, metaclass=StructMeta):
+class Struct(TypeBase, metaclass=StructMeta):
     """The base of the user's own types: annotate members, get a WGSL struct and batches of it.
 
     The class carries its layout (`layout_of`), each member a `Field`. An instance is a batch: it holds
@@ -371,11 +381,11 @@ def _recipe(cls: Any) -> tuple[Any, tuple[Any, ...]]:
     return make_struct, (cls.__name__, members, cls.__module__)
 
 
-def _reduce_recipe(recipe: Recipe) -> Any:
+def _reduce_recipe(recipe: PickleRecipe) -> Any:
     made = _recipe(recipe.cls) if recipe.make is None else (recipe.make, recipe.arguments)
-    return Recipe, (None, *made)
+    return PickleRecipe, (None, *made)
 
 
-copyreg.pickle(Recipe, _reduce_recipe)
+copyreg.pickle(PickleRecipe, _reduce_recipe)
 copyreg.pickle(TypeMeta, _reduce_type)  # type: ignore[arg-type]
 copyreg.pickle(StructMeta, _reduce_type)  # type: ignore[arg-type]

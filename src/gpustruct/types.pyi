@@ -15,7 +15,7 @@ from typing import Any, Generic, Self, TypeVar, dataclass_transform, overload
 
 from numpy.typing import ArrayLike, NDArray
 
-from .batches import Batch, Slot
+from .batches import Batch, ColumnSpec
 from .layout import Layout, Member
 
 _Component = TypeVar("_Component", bound=i32 | u32)
@@ -28,7 +28,7 @@ class Attribute:
 class align(Attribute): ...
 class size(Attribute): ...
 
-class Recipe:
+class PickleRecipe:
     cls: Any
     make: Any
     arguments: tuple[Any, ...]
@@ -37,12 +37,12 @@ class Recipe:
 
 class TypeMeta(type):
     __layout__: Layout
-    __members__: dict[str, Slot]
+    __members__: dict[str, ColumnSpec]
 
 class StructMeta(TypeMeta): ...
 
 class Field:
-    def __init__(self, struct: str, index: int, slot: Slot, member: Member) -> None: ...
+    def __init__(self, struct: str, index: int, spec: ColumnSpec, member: Member) -> None: ...
     @property
     def name(self) -> str: ...
     @property
@@ -54,12 +54,12 @@ class Field:
     @property
     def type(self) -> Any: ...
 
-class Plain(Batch, metaclass=TypeMeta):
+class TypeBase(Batch, metaclass=TypeMeta):
     def __len__(self) -> int: ...
     def __getitem__(self, index: Any) -> Self: ...
     def __iter__(self) -> Iterator[Self]: ...
 
-class _Column(Plain):
+class _Column(TypeBase):
     """What every type that is no struct shares: its column is an array."""
 
     def __init__(self, column: ArrayLike, /) -> None: ...
@@ -111,7 +111,7 @@ MYPY: bool
 if MYPY:
     array: Any  # pyright: ignore[reportRedeclaration]
 else:
-    class array(Plain):
+    class array(TypeBase):
         def __class_getitem__(cls, parameters: Any) -> Any: ...
         def __init__(self, column: ArrayLike | Batch, /) -> None: ...
         @overload
@@ -121,7 +121,7 @@ else:
         def __set__(self, instance: object, value: ArrayLike | Batch | Mapping[str, Any]) -> None: ...
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
-class Struct(Plain, metaclass=StructMeta):
+class Struct(TypeBase, metaclass=StructMeta):
     @overload
     def __get__(self, instance: None, owner: Any = ...) -> Field: ...
     @overload
@@ -130,9 +130,9 @@ class Struct(Plain, metaclass=StructMeta):
 
 PLAIN_TYPES: dict[str, Any]
 
-Spec = tuple[Any, int | None, int | None]
+DeclaredType = tuple[Any, int | None, int | None]
 
 def make_struct(name: str, members: Mapping[str, Any], module: str = ...) -> Any: ...
 def layout_of(type_: type[Batch] | Batch) -> Layout: ...
-def member_spec(annotation: Any, where: str) -> Spec: ...
+def declared_type(annotation: Any, where: str) -> DeclaredType: ...
 def attributed(type_: Any, member: Member) -> Any: ...

@@ -294,8 +294,8 @@ def _converted(batch: Any, cls: Any) -> Any:
     if type(batch) is cls:
         return batch
     columns: Mapping[str, Any] = {
-        name: _column(getattr(batch, name), type(batch).__members__[name].type, slot.type)
-        for name, slot in cls.__members__.items()
+        name: _column(getattr(batch, name), type(batch).__members__[name].type, spec.type)
+        for name, spec in cls.__members__.items()
     }
     return cls(**columns)
 

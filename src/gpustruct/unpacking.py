@@ -10,11 +10,11 @@ import numpy as np
 from . import _kernel, threads
 from . import layout as layouts
 from ._batches import unpack_all, unpack_views
-from .batches import DTYPES, Batch, Slot, as_batch, from_columns, set_unpack_plan
+from .batches import DTYPES, Batch, ColumnSpec, as_batch, from_columns, set_unpack_plan
 from .columns import Columns
 from .errors import SourceError
 from .layout import INTEGERS, Layout
-from .packing import STREAM_BYTES, ZERO, Bound, Part, bind, byte_view, check_stride, columns_of, whole_bytes
+from .packing import STREAM_BYTES, ZERO, BoundPlan, Part, bind, byte_view, check_stride, columns_of, whole_bytes
 
 T = TypeVar("T", bound=Batch)
 
@@ -107,14 +107,14 @@ def batch_over(cls: Any, data: np.ndarray, offset: int, shape: tuple[int, ...], 
 
 
 def _column(
-    slot: Slot, layout: Layout, data: np.ndarray, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]
+    spec: ColumnSpec, layout: Layout, data: np.ndarray, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]
 ) -> Any:
     while layout.element is not None:
         if layout.count is not None:
             shape, strides = (*shape, layout.count), (*strides, layout.stride)
         layout = layout.element
     if layout.kind == "struct":
-        return batch_over(slot.core, data, offset, shape, strides)
+        return batch_over(spec.core, data, offset, shape, strides)
     (leaf,) = layouts.leaves(layout)
     shape, strides = shape + tuple(n for n, _ in leaf.axes), strides + tuple(step for _, step in leaf.axes)
     if 0 in shape:
@@ -124,9 +124,9 @@ def _column(
 
 def _tail_views(cls: Any, data: np.ndarray, offset: int, records: int) -> Any:
     layout: Layout = cls.__layout__
-    slot = next(reversed(cls.__members__.values()))
-    tail: Layout = slot.type.__layout__
-    elements = _column(slot, tail, data, offset + layout.header, (records,), (tail.stride,))
+    spec = next(reversed(cls.__members__.values()))
+    tail: Layout = spec.type.__layout__
+    elements = _column(spec, tail, data, offset + layout.header, (records,), (tail.stride,))
     if layout.kind == "array":
         return from_columns(cls, (elements,), ())
     header = batch_over(cls, data, offset, (), ())
@@ -134,7 +134,7 @@ def _tail_views(cls: Any, data: np.ndarray, offset: int, records: int) -> Any:
 
 
 def _gather(cls: Any, data: np.ndarray, offset: int, step: int, records: int, out: Any) -> None:
-    bound = drained_of(cls, out)
+    bound = unpack_plan(cls, out)
     runs: list[tuple[Part, int]] = []
     for part in bound.parts:
         is_header = part is not bound.parts[-1]
@@ -162,7 +162,7 @@ def _gather(cls: Any, data: np.ndarray, offset: int, step: int, records: int, ou
             raise gather_fault(cls, columns_of(out, part), record, leaf)
 
 
-def drained_of(cls: Any, out: Any, function: str = "unpack") -> Bound:
+def unpack_plan(cls: Any, out: Any, function: str = "unpack") -> BoundPlan:
     """The plans that write a batch's columns, made on first use and kept with the batch."""
     facts = {"type": cls.__name__, "function": function}
     if type(out) is not cls:
@@ -208,7 +208,7 @@ def _laps_itself(view: np.ndarray) -> bool:
     return False
 
 
-def _check_apart(cls: Any, out: Any, bound: Bound, facts: dict[str, str]) -> None:
+def _check_apart(cls: Any, out: Any, bound: BoundPlan, facts: dict[str, str]) -> None:
     """SourceError if two columns share bytes: what one receives the other would lose."""
     named = [
         (".".join((cls.__name__, *leaf.path)), view)

@@ -85,9 +85,9 @@ def columns(cls: Any, n: int, flavour: Flavour, seed: int = 0) -> dict[str, np.n
     """Random columns for `n` records of `cls`, float32 and uint32 unless the flavour says otherwise."""
     rng = np.random.default_rng(seed)
     made: dict[str, np.ndarray] = {}
-    for name, slot in cls.__members__.items():
-        scalar = slot.core.__layout__.scalar
-        shape = (n, *slot.inner)
+    for name, spec in cls.__members__.items():
+        scalar = spec.core.__layout__.scalar
+        shape = (n, *spec.inner)
         if scalar == "u32":
             values = rng.integers(0, 2**31, shape, np.int64).astype(np.int64 if flavour == "f64" else np.uint32)
         else:
@@ -97,7 +97,7 @@ def columns(cls: Any, n: int, flavour: Flavour, seed: int = 0) -> dict[str, np.n
             elif scalar == "f16":
                 values = values.astype(np.float16)
         if flavour == "strided":
-            wide = np.empty((2 * n, *slot.inner), values.dtype)
+            wide = np.empty((2 * n, *spec.inner), values.dtype)
             wide[::2] = values
             values = wide[::2]
         made[name] = values

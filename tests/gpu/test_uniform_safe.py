@@ -29,12 +29,12 @@ LARGEST = 2000
 def filled(cls: Any, shape: tuple[int, ...], numbers: Iterator[int]) -> Any:
     """A batch whose every scalar is the next of `numbers`."""
     columns: dict[str, Any] = {}
-    for name, slot in cls.__members__.items():
-        dims = (*shape, *slot.dims)
-        if slot.core.__layout__.kind == "struct":
-            columns[name] = filled(slot.core, dims, numbers)
+    for name, spec in cls.__members__.items():
+        dims = (*shape, *spec.dims)
+        if spec.core.__layout__.kind == "struct":
+            columns[name] = filled(spec.core, dims, numbers)
         else:
-            full = (*dims, *slot.core.__layout__.shape)
+            full = (*dims, *spec.core.__layout__.shape)
             columns[name] = np.array([next(numbers) for _ in range(int(np.prod(full)))]).reshape(full)
     return cls(**columns)
 

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from gpustruct import BindingError, SourceError, Struct, array, f16, f32, memory_mapped, pack, u32, vec3f, vec4f
 from gpustruct.gpu import RecordBuffer, Uploader, packer, read_buffer, transfers, write_buffer
 from gpustruct.gpu.chunking import chunk_plans, spans_of
-from gpustruct.packing import bound_of
+from gpustruct.packing import pack_plan
 
 USAGE = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
 
@@ -66,7 +66,7 @@ def fresh(device: Any) -> Iterator[Any]:
 @settings(max_examples=200)
 def test_fills_cover_every_byte_once(n: int, target: int, limit: int, T: Any) -> None:
     batch = particles(n) if T is Particle else T(np.zeros((n, 3) if T is array[f16, 3] else n, np.uint8))
-    spans = spans_of(bound_of(batch), target)
+    spans = spans_of(pack_plan(batch), target)
     stride = spans[0].part.stride
     covered: list[tuple[int, int]] = []
     records = 0

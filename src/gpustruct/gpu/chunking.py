@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..layout import round_up
-from ..packing import Bound, Part
+from ..packing import BoundPlan, Part
 
 LINE = 64
 
@@ -64,7 +64,7 @@ class ChunkPlan(NamedTuple):
         return low, copy.target // 4 * 4, high - low
 
 
-def spans_of(bound: Bound, target: int, end: int | None = None) -> list[Span]:
+def spans_of(bound: BoundPlan, target: int, end: int | None = None) -> list[Span]:
     """Every record of a batch, from byte `target` of the buffer on, which has `end` bytes (None: enough)."""
     spans = [Span(part, 0, part.run.records, target + part.base) for part in bound.parts if part.run.records]
     if spans and end is not None and target + bound.size > end:

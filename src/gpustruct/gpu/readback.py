@@ -15,7 +15,7 @@ from ..batches import Batch, from_columns
 from ..layout import Layout, extent, records_in, round_up
 from ..packing import STREAM_BYTES, columns_of
 from ..types import array, layout_of
-from ..unpacking import DTYPES, drained_of, gather_fault
+from ..unpacking import DTYPES, gather_fault, unpack_plan
 from . import devices
 from .backend import Mapping, check_alive, refused
 from .bindings import Record, wgpu_buffer
@@ -61,11 +61,11 @@ def blank(T: Any, count: int) -> Any:
 
 def _blank(cls: Any, shape: tuple[int, ...], count: int) -> Any:
     columns: list[Any] = []
-    for slot in cls.__members__.values():
-        dims = ((count,) if slot.runtime else shape) + slot.dims
-        layout: Layout = slot.core.__layout__
+    for spec in cls.__members__.values():
+        dims = ((count,) if spec.runtime else shape) + spec.dims
+        layout: Layout = spec.core.__layout__
         if layout.kind == "struct":
-            columns.append(_blank(slot.core, dims, count))
+            columns.append(_blank(spec.core, dims, count))
         else:
             columns.append(np.empty(dims + layout.shape, DTYPES[layout.scalar]))
     return from_columns(cls, tuple(columns), shape)
@@ -198,7 +198,7 @@ class Reader:
 
     def read(self, buffer: Any, out: Any, offset: int, spans: Sequence[Span] | None = None) -> Any:
         """Fill the columns of `out` from the buffer, whose records start at byte `offset`; returns `out`."""
-        spans = spans_of(drained_of(type(out), out), offset, buffer.size) if spans is None else spans
+        spans = spans_of(unpack_plan(type(out), out), offset, buffer.size) if spans is None else spans
         total = sum(span.size for span in spans)
         workers = threads.choose(total, 1, None)
         in_flight: deque[tuple[ChunkPlan, ReadbackChunk]] = deque()
@@ -223,7 +223,7 @@ class Reader:
 
     def begin(self, buffer: Any, out: Any, offset: int, spans: Sequence[Span] | None = None) -> PendingRead[Any]:
         """Submit the copies now; the columns of `out` are filled when the result is asked for."""
-        spans = spans_of(drained_of(type(out), out), offset, buffer.size) if spans is None else spans
+        spans = spans_of(unpack_plan(type(out), out), offset, buffer.size) if spans is None else spans
         total = sum(span.size for span in spans)
         in_flight: list[tuple[ChunkPlan, ReadbackChunk]] = []
         with self._lock:

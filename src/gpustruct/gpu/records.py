@@ -11,9 +11,9 @@ import wgpu
 from .. import batches
 from ..errors import BindingError, SourceError
 from ..layout import round_up
-from ..packing import Bound, bound_of
+from ..packing import BoundPlan, pack_plan
 from ..types import array, layout_of
-from ..unpacking import drained_of
+from ..unpacking import unpack_plan
 from ..views import changes
 from . import backend, devices
 from .batching import header_of, records_of
@@ -82,7 +82,7 @@ class RecordBuffer(BoundRecords[Record]):
             devices.layout_of_type(T, "RecordBuffer")
             data = records_of(T, data, "RecordBuffer")
             capacity = devices.whole("capacity", capacity, 1, 1 << 40, None, "RecordBuffer")
-            capacity = max(capacity, bound_of(data).count)
+            capacity = max(capacity, pack_plan(data).count)
         options: dict[str, Any] = {
             "dynamic_offsets": dynamic_offsets,
             "standard_layout": standard_layout,
@@ -149,7 +149,7 @@ class RecordBuffer(BoundRecords[Record]):
         with self._uploader.turn, self._lock:
             self._uploader.keep(self)
             batch = records_of(self._type, batch, f"RecordBuffer({self._layout.name}).write")
-            bound = bound_of(batch, "write")
+            bound = pack_plan(batch, "write")
             # It has a header, and is not elements alone.
             whole = type(batch) is self._type and self._layout.tail is not None
             if whole and (start is not None or where is not None):
@@ -195,7 +195,7 @@ class RecordBuffer(BoundRecords[Record]):
         if self._layout.tail is None:
             raise BindingError.of("header-missing", type=self._layout.name)
         batch = header_of(self._type, columns)
-        header = bound_of(batch, "write_header").parts[0]
+        header = pack_plan(batch, "write_header").parts[0]
         with self._uploader.turn, self._lock:
             self._uploader.keep(self)
             self._put(batch, [Span(header, 0, 1, 0)])
@@ -266,7 +266,7 @@ class RecordBuffer(BoundRecords[Record]):
             facts = {"capacity": self._capacity, "start": first, "count": count, "needed": first + count}
             raise BindingError.of("capacity", function=function, type=self._layout.name, **facts)
 
-    def _spans(self, bound: Bound, first: int, whole: bool) -> list[Span]:
+    def _spans(self, bound: BoundPlan, first: int, whole: bool) -> list[Span]:
         spans: list[Span] = []
         for part in bound.parts:
             if whole and part is bound.parts[0]:
@@ -281,7 +281,7 @@ class RecordBuffer(BoundRecords[Record]):
         devices.check_buffer(self._device, self._buffer, "COPY_DST", "write")
         self._uploader.put(self._buffer, batch, spans, **options)
 
-    def _write_where(self, batch: Any, bound: Bound, where: Any, start: int | None, encoder: Any) -> None:
+    def _write_where(self, batch: Any, bound: BoundPlan, where: Any, start: int | None, encoder: Any) -> None:
         if start is not None:
             raise SourceError.of("where-start")
         shape = batch.__shape__ if type(batch) is not self._type or self._element is self._type else (bound.count,)
@@ -290,7 +290,7 @@ class RecordBuffer(BoundRecords[Record]):
             return
         if not shape:
             batch, chosen = batches.broadcast(batch, (len(chosen.places),)), chosen.in_order()
-            bound = bound_of(batch)
+            bound = pack_plan(batch)
         if encoder is None and self._places(chosen.run_count):
             self._scatter_shader.write(self._uploader, self._buffer, batch, chosen, self._base, self._stride)
         else:
@@ -368,7 +368,7 @@ class RecordBuffer(BoundRecords[Record]):
         devices.check_buffer(self._device, self._buffer, "COPY_SRC", function)
         T: Any = self._element if self._layout.is_runtime_array and type(out) is not self._type else self._type
         out = blank(T, last - first) if out is None else out
-        bound = drained_of(T, out, function)
+        bound = unpack_plan(T, out, function)
         if bound.count != last - first:
             way_out = f"give it {last - first} records"
             if stop is None and not self._count:

@@ -14,7 +14,7 @@ import wgpu
 
 from .. import types
 from ..batches import Batch
-from ..packing import bound_of, check_values
+from ..packing import check_values, pack_plan
 from . import devices
 from .backend import refused
 from .chunking import spans_of
@@ -81,7 +81,7 @@ class ScatterShader:
             windows.append((at, start, stop))
             start = stop
         if len(windows) > 1:
-            check_values(bound_of(batch), batch)
+            check_values(pack_plan(batch), batch)
         for at, start, stop in windows:
             whole = len(windows) == 1
             part = batch if whole else batch[start:stop]
@@ -101,7 +101,7 @@ class ScatterShader:
         feeds = {"compact": batch, "places": types.u32(places), "size": size}
         resources: list[dict[str, Any]] = []
         for name, feed in feeds.items():
-            bound = bound_of(feed)
+            bound = pack_plan(feed)
             held = self._room(name, bound.size)
             uploader.put(held, feed, spans_of(bound, 0))
             resources.append({"buffer": held, "offset": 0, "size": bound.size})

@@ -8,7 +8,7 @@ from typing import Any, Generic
 
 from ..batches import Batch, broadcast, from_columns
 from ..errors import BindingError, SourceError
-from ..packing import bound_of
+from ..packing import pack_plan
 from . import devices
 from .batching import records_of
 from .bindings import Record
@@ -47,7 +47,7 @@ class ShardedBuffer(Generic[Record]):
         total = devices.whole("capacity", capacity, 1, 1 << 40, None, "ShardedBuffer")
         if data is not None:
             data = records_of(T, data, "ShardedBuffer")
-            total = max(total, bound_of(data).count)
+            total = max(total, pack_plan(data).count)
         each = -(-total // len(targets))
         self.buffers = [RecordBuffer(target, T, each, **options) for target in targets]
         self.bounds = [(0, 0) for _ in targets]

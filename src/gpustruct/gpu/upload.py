@@ -10,7 +10,7 @@ import wgpu
 
 from ..batches import as_batch
 from ..layout import round_up
-from ..packing import bound_of
+from ..packing import pack_plan
 from . import devices
 from .backend import refused
 from .bindings import count_written, wgpu_buffer
@@ -119,7 +119,7 @@ class Uploader(Transfers):
         >>> uploader.recall()
         """
         batch = as_batch(batch)
-        bound = bound_of(batch, "write")
+        bound = pack_plan(batch, "write")
         records, buffer = buffer, wgpu_buffer(buffer)
         devices.check_buffer(self._device, buffer, "COPY_DST", "write")
         offset = devices.check_offset(offset, "write")

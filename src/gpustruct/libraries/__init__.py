@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ..column_checks import Parts, Slot, is_numpy_number, is_struct
+from ..column_checks import ColumnSpec, SplitColumn, is_numpy_number, is_struct
 from ..errors import GpuStructError, SourceError
 from . import arrays, arrow, pandas, polars
-from .named import Shelf as Shelf
+from .named import NamedColumns as NamedColumns
 
 _LIBRARIES = {"pandas": pandas, "polars": polars, "pyarrow": arrow}
 # What a column of each library has and its frames, scalars and expressions have not; and what its frames have.
@@ -39,7 +39,7 @@ def is_frame(source: Any, made_by: str) -> bool:
     return hasattr(source, _FRAME_MARKS[made_by]) and not (made_by == "polars" and hasattr(source, "collect"))
 
 
-def read_frame(source: Any, where: str) -> Shelf | None:
+def read_frame(source: Any, where: str) -> NamedColumns | None:
     """The columns by name of a frame of any library, or of what offers Arrow's capsules; None for others."""
     made_by = library(source)
     if made_by == "pandas" and is_frame(source, made_by):
@@ -51,8 +51,8 @@ def read_frame(source: Any, where: str) -> Shelf | None:
     return None
 
 
-def read_column(source: Any, slot: Slot, where: str) -> Any:
-    """`source` as a column of `slot`: an array or Parts of numbers; for a struct also a shelf, or `source` itself.
+def read_column(source: Any, spec: ColumnSpec, where: str) -> Any:
+    """`source` as a column of `spec`: an array or a SplitColumn of numbers; for a struct also NamedColumns, or `source` itself.
 
     Copies nothing that has its numbers in memory that numpy can see. Raises SourceError for missing values, for
     what holds no numbers, and for whatever a library raises while it is read.
@@ -60,34 +60,34 @@ def read_column(source: Any, slot: Slot, where: str) -> Any:
     if type(source) is np.ndarray and is_numpy_number(source.dtype):
         return source.view()
     try:
-        return _read(source, slot, where)
+        return _read(source, spec, where)
     except (GpuStructError, MemoryError):
         raise
     except Exception as error:
         reason = str(error).split(". ")[0].split("\n")[0] or type(error).__name__
-        raise arrays.refused_source(reason, slot, where) from error
+        raise arrays.refused_source(reason, spec, where) from error
 
 
-def _read(source: Any, slot: Slot, where: str) -> Any:
+def _read(source: Any, spec: ColumnSpec, where: str) -> Any:
     if isinstance(source, np.ndarray):
-        return arrays.read_array(source, slot, where)
+        return arrays.read_array(source, spec, where)
     made_by = "" if type(source) in _PLAIN else library(source)
     if made_by:
-        return _of_library(made_by, source, slot, where)
-    if is_struct(slot):
+        return _of_library(made_by, source, spec, where)
+    if is_struct(spec):
         return source
-    if isinstance(source, Parts):
-        parts = tuple(read_column(part, slot, f"{where}[{k}]") for k, part in enumerate(source.arrays))
-        return Parts(parts, source.lead, source.rest)
-    if isinstance(source, tuple) and slot.inner and not slot.runtime and any(map(_is_column, source)):
+    if isinstance(source, SplitColumn):
+        parts = tuple(read_column(part, spec, f"{where}[{k}]") for k, part in enumerate(source.arrays))
+        return SplitColumn(parts, source.leading_shape, source.rest)
+    if isinstance(source, tuple) and spec.inner and not spec.runtime and any(map(_is_column, source)):
         # A tuple of columns has one for each component, as a tuple of names has.
-        return read_column(Parts(source, (), ()), slot, where)
+        return read_column(SplitColumn(source, (), ()), spec, where)
     if isinstance(source, Mapping) or source is None or arrays.is_structs(source):
-        raise arrays.refused_source(arrays.describe(source), slot, where)
+        raise arrays.refused_source(arrays.describe(source), spec, where)
     has_array = hasattr(source, "__array__") or hasattr(source, "__dlpack__")
     if not has_array and (hasattr(source, "__arrow_c_array__") or hasattr(source, "__arrow_c_stream__")):
-        return arrow.foreign_column(source, slot, where)
-    return arrays.read_array(arrays.as_array(source, slot, where, read_column), slot, where)
+        return arrow.foreign_column(source, spec, where)
+    return arrays.read_array(arrays.as_array(source, spec, where, read_column), spec, where)
 
 
 def _is_column(entry: Any) -> bool:
@@ -97,27 +97,27 @@ def _is_column(entry: Any) -> bool:
     return hasattr(entry, "__len__") and getattr(entry, "ndim", 1) > 0
 
 
-def _of_library(made_by: str, source: Any, slot: Slot, where: str) -> Any:
+def _of_library(made_by: str, source: Any, spec: ColumnSpec, where: str) -> Any:
     if all(hasattr(source, mark) for mark in _COLUMN_MARKS[made_by]):
-        return _LIBRARIES[made_by].column(source, slot, where)
-    shelf = read_frame(source, where)
-    if shelf is not None and is_struct(slot):
-        return shelf
-    if shelf is not None and slot.inner and len(shelf.keys) == slot.inner[0]:
+        return _LIBRARIES[made_by].column(source, spec, where)
+    named = read_frame(source, where)
+    if named is not None and is_struct(spec):
+        return named
+    if named is not None and spec.inner and len(named.keys) == spec.inner[0]:
         # A frame with as many columns as the member has components: x, y and z.
-        parts = (shelf.get(key, slot, f"{where}[{k}]") for k, key in enumerate(shelf.keys))
-        return Parts(tuple(parts), (), ())
-    if is_struct(slot) and (hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__")):
+        parts = (named.get(key, spec, f"{where}[{k}]") for k, key in enumerate(named.keys))
+        return SplitColumn(tuple(parts), (), ())
+    if is_struct(spec) and (hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__")):
         return source
-    if shelf is None and hasattr(source, "as_py"):
-        return _read_scalar(source.as_py(), slot, where)
-    if shelf is None and not is_struct(slot) and (np.isscalar(source) or hasattr(source, "__array__")):
-        return arrays.read_array(arrays.as_array(source, slot, where, read_column), slot, where)
+    if named is None and hasattr(source, "as_py"):
+        return _read_scalar(source.as_py(), spec, where)
+    if named is None and not is_struct(spec) and (np.isscalar(source) or hasattr(source, "__array__")):
+        return arrays.read_array(arrays.as_array(source, spec, where, read_column), spec, where)
     way_out = 'give one column of it, or several by name: ("x", "y", "z")'
     raise SourceError.of("column-source", current=f"{made_by} {type(source).__name__}", where=where, way_out=way_out)
 
 
-def _read_scalar(value: Any, slot: Slot, where: str) -> Any:
+def _read_scalar(value: Any, spec: ColumnSpec, where: str) -> Any:
     if value is None:
         raise SourceError.of("column-masked", kind="null", where=where, way_out="a number in place of null")
-    return read_column(value, slot, where)
+    return read_column(value, spec, where)

@@ -12,7 +12,7 @@ from ..column_checks import (
     COLUMN,
     ELEMENT,
     MOST_DIMENSIONS,
-    Slot,
+    ColumnSpec,
     entry_of,
     is_numpy_number,
     is_struct,
@@ -21,14 +21,14 @@ from ..column_checks import (
 )
 from ..errors import SourceError
 from ..layout import Layout
-from .named import Shelf
+from .named import NamedColumns
 from .refusing import refuse_missing
 
 # DLPack's kinds of memory that the CPU reads: its own, pinned by CUDA or ROCm, managed by CUDA.
 _READABLE = (1, 3, 11, 13)
 
 
-def structured(array: np.ndarray, where: str) -> Shelf:
+def structured(array: np.ndarray, where: str) -> NamedColumns:
     """A structured array's fields as columns: views, whatever its offsets, strides and byte order.
 
     Fields of raw bytes are padding that somebody wrote out.
@@ -39,10 +39,10 @@ def structured(array: np.ndarray, where: str) -> Shelf:
     if isinstance(array, np.ma.MaskedArray):
         array = unmasked(array, where, "array")
 
-    def get(name: str, slot: Slot, where: str) -> Any:
-        return read_array(array[name], slot, where)
+    def get(name: str, spec: ColumnSpec, where: str) -> Any:
+        return read_array(array[name], spec, where)
 
-    return Shelf(names, get, where, padding)
+    return NamedColumns(names, get, where, padding)
 
 
 def _is_void(dtype: np.dtype[Any]) -> bool:
@@ -51,34 +51,34 @@ def _is_void(dtype: np.dtype[Any]) -> bool:
     return dtype.type is np.void and dtype.names is None
 
 
-def read_array(array: np.ndarray, slot: Slot, where: str) -> Any:
-    """An array without its missing values' places, in a dtype of numpy's own; a shelf for a nested struct's fields.
+def read_array(array: np.ndarray, spec: ColumnSpec, where: str) -> Any:
+    """An array without its missing values' places, in a dtype of numpy's own; NamedColumns for a nested struct's fields.
 
     Raises SourceError for masked values, None, NA and NaT. Other dtypes than numbers are left to `check_dtype`.
     """
     if isinstance(array, np.ma.MaskedArray):
-        array = unmasked(array, where, spelled(slot))
+        array = unmasked(array, where, spelled(spec))
     elif type(array) is not np.ndarray:
         array = array.view(np.ndarray)
     names = array.dtype.names
     if names is not None:
-        return _field(array, names, slot, where)
+        return _field(array, names, spec, where)
     kind = array.dtype.kind
     if not is_numpy_number(array.dtype):
         if kind in "OTMm":
-            _refuse_missing_values(array, slot, where)
+            _refuse_missing_values(array, spec, where)
         elif kind in "Vfciub" and array.dtype.type is not np.void:
             return _of_extension(array)
     return array
 
 
-def _field(array: np.ndarray, names: tuple[str, ...], slot: Slot, where: str) -> Any:
-    if is_struct(slot) and names != (ELEMENT,):
+def _field(array: np.ndarray, names: tuple[str, ...], spec: ColumnSpec, where: str) -> Any:
+    if is_struct(spec) and names != (ELEMENT,):
         return structured(array, where)
-    if names == (COLUMN,) and slot.core.__layout__.kind == "matrix":
+    if names == (COLUMN,) and spec.core.__layout__.kind == "matrix":
         inner = array[COLUMN]
         return inner.swapaxes(-1, -2) if inner.ndim >= 2 else inner
-    return read_array(array[ELEMENT], slot, where) if names == (ELEMENT,) else array
+    return read_array(array[ELEMENT], spec, where) if names == (ELEMENT,) else array
 
 
 def _of_extension(array: np.ndarray) -> np.ndarray:
@@ -89,8 +89,8 @@ def _of_extension(array: np.ndarray) -> np.ndarray:
     return array
 
 
-def _refuse_missing_values(array: np.ndarray, slot: Slot, where: str) -> None:
-    name = spelled(slot)
+def _refuse_missing_values(array: np.ndarray, spec: ColumnSpec, where: str) -> None:
+    name = spelled(spec)
     if array.dtype.kind in "Mm":
         missing = np.isnat(array)
         none, held, way_out = "NaT", str(array.dtype), f"{name}[~np.isnat({name})]"
@@ -167,22 +167,22 @@ def exported(source: Any, where: str, name: str) -> Any:
         return source
 
 
-def as_array(source: Any, slot: Slot, where: str, read: Callable[[Any, Slot, str], Any]) -> np.ndarray:
+def as_array(source: Any, spec: ColumnSpec, where: str, read: Callable[[Any, ColumnSpec, str], Any]) -> np.ndarray:
     """Anything that numpy.asarray takes: over the same memory, if it has any; a copy of what has none.
 
     `read` reads the columns of other libraries that lists hold.
     """
     if isinstance(source, list | tuple):
-        source = _checked_list(source, slot, where, read)
-    array = np.asanyarray(exported(source, where, spelled(slot)))
+        source = _checked_list(source, spec, where, read)
+    array = np.asanyarray(exported(source, where, spelled(spec)))
     if array.dtype == object and not array.ndim and not _is_missing(array[()]):
-        raise refused_source(describe(source), slot, where)
+        raise refused_source(describe(source), spec, where)
     return array
 
 
-def refused_source(current: str, slot: Slot, where: str) -> SourceError:
+def refused_source(current: str, spec: ColumnSpec, where: str) -> SourceError:
     """The error for what is no array."""
-    way_out = f"give an array of shape {shape_text(slot)}"
+    way_out = f"give an array of shape {shape_text(spec)}"
     return SourceError.of("column-source", current=current, where=where, way_out=way_out)
 
 
@@ -202,7 +202,7 @@ def describe(source: Any) -> str:
 _NUMBERS = frozenset((int, float, bool, str, bytes, type(None)))
 
 
-def _checked_list(source: Any, slot: Slot, where: str, read: Callable[[Any, Slot, str], Any]) -> Any:
+def _checked_list(source: Any, spec: ColumnSpec, where: str, read: Callable[[Any, ColumnSpec, str], Any]) -> Any:
     """A list whose columns of other libraries are arrays; SourceError for masked values, and for lists in themselves.
 
     numpy would take what lies under a mask, and NaN for a null.
@@ -213,18 +213,18 @@ def _checked_list(source: Any, slot: Slot, where: str, read: Callable[[Any, Slot
         kinds = set(map(type, itertools.chain.from_iterable(level))) - _NUMBERS
         foreign = foreign or any(not issubclass(kind, list | tuple | np.generic) for kind in kinds)
         if not any(issubclass(kind, list | tuple) for kind in kinds):
-            return _read_rows(source, slot, where, read) if foreign else source
+            return _read_rows(source, spec, where, read) if foreign else source
         inner = [entry for entry in itertools.chain.from_iterable(level) if isinstance(entry, list | tuple)]
         # Each once: a list may hold itself, twice, and numpy would not come to an end.
         level = list(dict(zip(map(id, inner), inner, strict=True)).values())
-    raise refused_source(f"lists nested more than {MOST_DIMENSIONS} deep", slot, where)
+    raise refused_source(f"lists nested more than {MOST_DIMENSIONS} deep", spec, where)
 
 
-def _read_rows(rows: Any, slot: Slot, where: str, read: Callable[[Any, Slot, str], Any]) -> list[Any]:
+def _read_rows(rows: Any, spec: ColumnSpec, where: str, read: Callable[[Any, ColumnSpec, str], Any]) -> list[Any]:
     made: list[Any] = []
     for k, entry in enumerate(rows):
         try:
-            made.append(_read_entry(entry, k, slot, where, read))
+            made.append(_read_entry(entry, k, spec, where, read))
         except SourceError as error:
             if error.rule != "column-masked":
                 raise
@@ -232,10 +232,10 @@ def _read_rows(rows: Any, slot: Slot, where: str, read: Callable[[Any, Slot, str
     return made
 
 
-def _read_entry(entry: Any, k: int, slot: Slot, where: str, read: Callable[[Any, Slot, str], Any]) -> Any:
+def _read_entry(entry: Any, k: int, spec: ColumnSpec, where: str, read: Callable[[Any, ColumnSpec, str], Any]) -> Any:
     if type(entry) in _NUMBERS or isinstance(entry, np.generic):
         return entry
-    place, inside = entry_of(where, k), slot._replace(name=f"{spelled(slot)}[{k}]")
+    place, inside = entry_of(where, k), spec._replace(name=f"{spelled(spec)}[{k}]")
     if isinstance(entry, list | tuple):
         return [_read_entry(inner, j, inside, place, read) for j, inner in enumerate(entry)]
     return read(entry, inside, place)

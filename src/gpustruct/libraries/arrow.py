@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..column_checks import Slot, Way, is_integer, is_struct, number_name, spelled, text_ways
-from .named import Shelf, peel, shaped
+from ..column_checks import ColumnSpec, Way, is_integer, is_struct, number_name, spelled, text_ways
+from .named import NamedColumns, peel, shaped
 from .refusing import list_ways, refuse, refuse_missing, refuse_rounding, zeros
 
 _INTEGERS = frozenset("int8 int16 int32 int64 uint8 uint16 uint32 uint64".split())
@@ -19,58 +19,58 @@ _LISTS = ("list", "large_list", "list_view", "large_list_view")
 _DATES = ("date32", "date64", "timestamp", "time32", "time64")
 
 
-def table(source: Any, where: str) -> Shelf:
+def table(source: Any, where: str) -> NamedColumns:
     """A pyarrow Table or RecordBatch."""
     names = source.schema.names
 
-    def get(name: str, slot: Slot, where: str) -> Any:
-        return column(source.column(names.index(name)), slot, where)
+    def get(name: str, spec: ColumnSpec, where: str) -> Any:
+        return column(source.column(names.index(name)), spec, where)
 
-    return Shelf(names, get, where)
+    return NamedColumns(names, get, where)
 
 
-def column(source: Any, slot: Slot, where: str, name: str = "") -> Any:
-    """A pyarrow Array or ChunkedArray as numpy's; a shelf for a struct. `name` is how code spells it in messages.
+def column(source: Any, spec: ColumnSpec, where: str, name: str = "") -> Any:
+    """A pyarrow Array or ChunkedArray as numpy's; NamedColumns for a struct. `name` is how code spells it in messages.
 
     One chunk of numbers, or of fixed-size lists or tensors of them, is not copied. Several chunks are joined, which
     copies that column; booleans, a bit each, are unpacked; dictionaries and runs of numbers are decoded.
     """
-    name = name or spelled(slot)
+    name = name or spelled(spec)
     array = _joined(source)
     inner, shape, row = peel(_decoded(array), _size, lambda lists: _decoded(lists.flatten()), _first_null)
     if row >= 0:
         refuse_missing(f"a null in an Arrow column of {array.type}", row, where, _filled(array, name))
     kind = _kind(inner.type)
     if kind in _NUMBERS:
-        if kind in _FLOATS and is_integer(slot):
-            refuse_rounding(slot, f"Arrow {array.type}", where, _rounded(array, slot, name))
+        if kind in _FLOATS and is_integer(spec):
+            refuse_rounding(spec, f"Arrow {array.type}", where, _rounded(array, spec, name))
         values = inner.to_numpy(zero_copy_only=kind != "bool")
         return _as_tensor(array.type, shaped(_as_bool(array.type, values), shape))
-    if kind.startswith("decimal") and not is_integer(slot) and not is_struct(slot):
+    if kind.startswith("decimal") and not is_integer(spec) and not is_struct(spec):
         return shaped(inner.cast("float64").to_numpy(), shape)
-    if kind == "struct" and is_struct(slot):
+    if kind == "struct" and is_struct(spec):
         names = [inner.type.field(i).name for i in range(inner.type.num_fields)]
         fields = inner.flatten()
 
-        def get(key: str, slot: Slot, where: str) -> Any:
-            return column(fields[names.index(key)], slot, where)
+        def get(key: str, spec: ColumnSpec, where: str) -> Any:
+            return column(fields[names.index(key)], spec, where)
 
-        return shaped(Shelf(names, get, where), shape)
+        return shaped(NamedColumns(names, get, where), shape)
     current = f"Arrow {array.type}"
-    ways = _ways(source, array, slot, name)
-    refuse(slot, f"lists of any length ({current})" if kind in _LISTS else current, where, ways)
+    ways = _ways(source, array, spec, name)
+    refuse(spec, f"lists of any length ({current})" if kind in _LISTS else current, where, ways)
 
 
-def foreign_table(source: Any, where: str) -> Shelf:
+def foreign_table(source: Any, where: str) -> NamedColumns:
     """What offers many columns through Arrow's capsules; the capsule's own struct array is the table."""
     return table(importlib.import_module("pyarrow").table(source), where)
 
 
-def foreign_column(source: Any, slot: Slot, where: str) -> Any:
+def foreign_column(source: Any, spec: ColumnSpec, where: str) -> Any:
     """What offers one column through Arrow's capsules."""
     make = "array" if hasattr(source, "__arrow_c_array__") else "chunked_array"
     array = getattr(importlib.import_module("pyarrow"), make)(source)
-    return column(array, slot, where, f"pa.{make}({spelled(slot)})")
+    return column(array, spec, where, f"pa.{make}({spelled(spec)})")
 
 
 def _joined(source: Any) -> Any:
@@ -143,20 +143,20 @@ def _filled(array: Any, name: str) -> str:
     return f"np.nan_to_num(np.array({name}.to_pylist(), float)){whole}"
 
 
-def _rounded(array: Any, slot: Slot, name: str) -> str:
-    number = number_name(slot)
+def _rounded(array: Any, spec: ColumnSpec, name: str) -> str:
+    number = number_name(spec)
     if _kind(array.type) in _FLOATS:
         return f"pyarrow.compute.round({name}).cast(pa.{number}())"
     return f"np.rint({name}.to_pylist()).astype(np.{number})"
 
 
-def _ways(source: Any, array: Any, slot: Slot, name: str) -> Iterator[Way]:
+def _ways(source: Any, array: Any, spec: ColumnSpec, name: str) -> Iterator[Way]:
     pa, compute = importlib.import_module("pyarrow"), importlib.import_module("pyarrow.compute")
-    number, kind, listed = number_name(slot), _kind(array.type), f"{name}.to_pylist()"
+    number, kind, listed = number_name(spec), _kind(array.type), f"{name}.to_pylist()"
     target = getattr(pa, number)()
     if kind in _LISTS:
         fixed = f"{name}.cast(pa.list_(pa.{number}(), {{}}))"
-        yield from list_ways(slot, fixed, lambda n: source.cast(pa.list_(target, n)), listed, source.to_pylist)
+        yield from list_ways(spec, fixed, lambda n: source.cast(pa.list_(target, n)), listed, source.to_pylist)
     elif kind in _DATES:
         yield Way(
             "choose an epoch and a unit",
@@ -184,4 +184,4 @@ def _ways(source: Any, array: Any, slot: Slot, name: str) -> Iterator[Way]:
         rounded = f"pyarrow.compute.round({name}).cast(pa.{number}())"
         yield Way("say how to round", rounded, lambda: compute.round(source).cast(target))
         yield Way("convert it", f"{name}.cast(pa.float32())", lambda: source.cast(pa.float32()))
-    yield from text_ways(slot, listed, source.to_pylist)
+    yield from text_ways(spec, listed, source.to_pylist)

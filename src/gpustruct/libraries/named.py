@@ -7,32 +7,32 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..column_checks import Shape, Slot
+from ..column_checks import ColumnSpec, Shape
 
 
-class Shelf(NamedTuple):
-    """A source's named columns. `get(key, slot, where)` gives a column as `hold` takes it, or a batch."""
+class NamedColumns(NamedTuple):
+    """A source's named columns. `get(key, spec, where)` gives a column as `hold` takes it, or a batch."""
 
     keys: Sequence[Any]
-    get: Callable[[Any, Slot, str], Any]
+    get: Callable[[Any, ColumnSpec, str], Any]
     # How a message shows the names that came, and where it says the fault is.
     where: str
     # Names that are no columns unless a member is called like them: padding that somebody wrote out.
     padding: frozenset[str] = frozenset()
 
 
-def shaped(values: np.ndarray | Shelf, shape: Shape) -> Any:
+def shaped(values: np.ndarray | NamedColumns, shape: Shape) -> Any:
     """Values that follow each other, in rows of lists: the shape of the lists comes first."""
     if len(shape) < 2:
         return values
-    if not isinstance(values, Shelf):
+    if not isinstance(values, NamedColumns):
         return values.reshape(*shape, *values.shape[1:])
-    shelf = values
+    named = values
 
-    def get(name: Any, slot: Slot, where: str) -> Any:
-        return shaped(shelf.get(name, slot, where), shape)
+    def get(name: Any, spec: ColumnSpec, where: str) -> Any:
+        return shaped(named.get(name, spec, where), shape)
 
-    return shelf._replace(get=get)
+    return named._replace(get=get)
 
 
 def peel(

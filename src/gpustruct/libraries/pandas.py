@@ -7,51 +7,51 @@ from typing import Any
 
 import numpy as np
 
-from ..column_checks import Slot, Way, is_integer, is_struct, number_name, spelled, text_ways
+from ..column_checks import ColumnSpec, Way, is_integer, is_struct, number_name, spelled, text_ways
 from . import arrow
 from .arrays import read_array
-from .named import Shelf
+from .named import NamedColumns
 from .refusing import refuse, refuse_missing
 
 
-def frame(source: Any, where: str) -> Shelf:
+def frame(source: Any, where: str) -> NamedColumns:
     """A pandas DataFrame; labels of several levels are joined with dots. The index is no column."""
     labels = [".".join(map(str, label)) if isinstance(label, tuple) else label for label in source.columns]
 
-    def get(label: Any, slot: Slot, where: str) -> Any:
-        return column(source.iloc[:, labels.index(label)], slot, where)
+    def get(label: Any, spec: ColumnSpec, where: str) -> Any:
+        return column(source.iloc[:, labels.index(label)], spec, where)
 
-    return Shelf(labels, get, where)
+    return NamedColumns(labels, get, where)
 
 
-def column(series: Any, slot: Slot, where: str) -> Any:
+def column(series: Any, spec: ColumnSpec, where: str) -> Any:
     """A pandas Series, Index or extension array as an array: no copy of numpy's own dtypes, nor of nullable ones."""
     dtype: Any = series.dtype
     # pandas makes floats of integers with missing values: NaN is one then.
-    gaps = isinstance(dtype, np.dtype) and dtype.kind == "f" and is_integer(slot)
+    gaps = isinstance(dtype, np.dtype) and dtype.kind == "f" and is_integer(spec)
     if isinstance(dtype, np.dtype) and dtype.kind not in "OMm" and not gaps:
-        return read_array(series.to_numpy(), slot, where)
+        return read_array(series.to_numpy(), spec, where)
     described = f"a pandas {type(series).__name__} of {dtype}"
     if hasattr(series, "levels"):
-        refuse(slot, described, where, [Way("take a level", f"{spelled(slot)}.get_level_values(0)")])
+        refuse(spec, described, where, [Way("take a level", f"{spelled(spec)}.get_level_values(0)")])
     missing = np.asarray(series.isna())
     if missing.any():
-        way_out = f"{spelled(slot)}.{_dropped_or_filled(dtype)}"
+        way_out = f"{spelled(spec)}.{_dropped_or_filled(dtype)}"
         refuse_missing(f"a missing value in {described}", int(missing.argmax()), where, way_out)
     if hasattr(dtype, "pyarrow_dtype"):
         array = getattr(series, "array", series)
-        return arrow.column(array.__arrow_array__(), slot, where, f"pa.array({spelled(slot)})")
+        return arrow.column(array.__arrow_array__(), spec, where, f"pa.array({spelled(spec)})")
     nullable = getattr(dtype, "numpy_dtype", None)
     if nullable is not None and nullable.kind in "biuf":
         return series.to_numpy(dtype=nullable)
     values = series.to_numpy()
     if values.dtype.kind in "biufc":
-        return read_array(values, slot, where)
-    if is_struct(slot) and values.dtype == object:
+        return read_array(values, spec, where)
+    if is_struct(spec) and values.dtype == object:
         # Records, one by one.
         return values
     current = f"{described}{_entries(values)}" if not hasattr(dtype, "categories") else "a pandas categorical"
-    refuse(slot, current, where, _ways(series, values, slot))
+    refuse(spec, current, where, _ways(series, values, spec))
 
 
 def _dropped_or_filled(dtype: Any) -> str:
@@ -66,9 +66,9 @@ def _entries(values: np.ndarray) -> str:
     return f" ({type(values[0]).__name__})" if len(values) and values.dtype == object else ""
 
 
-def _ways(series: Any, values: np.ndarray, slot: Slot) -> Iterator[Way]:
-    name, dtype, number = spelled(slot), series.dtype, number_name(slot)
-    divide = "//" if is_integer(slot) else "/"
+def _ways(series: Any, values: np.ndarray, spec: ColumnSpec) -> Iterator[Way]:
+    name, dtype, number = spelled(spec), series.dtype, number_name(spec)
+    divide = "//" if is_integer(spec) else "/"
     if hasattr(dtype, "categories"):
         codes = next(code for code in ("cat.codes", "codes") if hasattr(series, code.partition(".")[0]))
         yield Way("take its codes", f"{name}.{codes}")
@@ -84,4 +84,4 @@ def _ways(series: Any, values: np.ndarray, slot: Slot) -> Iterator[Way]:
     if len(values) and isinstance(values[0], tuple | list | np.ndarray):
         yield Way("convert it", f"np.stack({name})", lambda: np.stack(list(values)))
     yield Way("convert it", f"np.asarray({name}, np.{number})", lambda: np.asarray(series, number))
-    yield from text_ways(slot, f"{name}.tolist()", series.tolist)
+    yield from text_ways(spec, f"{name}.tolist()", series.tolist)

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..column_checks import Slot, Way, is_integer, is_struct, number_name, spelled, text_ways
-from .named import Shelf, peel, shaped
+from ..column_checks import ColumnSpec, Way, is_integer, is_struct, number_name, spelled, text_ways
+from .named import NamedColumns, peel, shaped
 from .refusing import list_ways, polars_name, refuse, refuse_missing, refuse_rounding, zeros
 
 _NUMBERS = frozenset("Int8 Int16 Int32 Int64 UInt8 UInt16 UInt32 UInt64 Float16 Float32 Float64 Boolean".split())
@@ -17,38 +17,38 @@ _NUMBERS = frozenset("Int8 Int16 Int32 Int64 UInt8 UInt16 UInt32 UInt64 Float16 
 _FILLED = _NUMBERS | {"Decimal", "Int128", "UInt128"}
 
 
-def frame(source: Any, where: str) -> Shelf:
+def frame(source: Any, where: str) -> NamedColumns:
     """A polars DataFrame."""
 
-    def get(name: str, slot: Slot, where: str) -> Any:
-        return column(source.get_column(name), slot, where)
+    def get(name: str, spec: ColumnSpec, where: str) -> Any:
+        return column(source.get_column(name), spec, where)
 
-    return Shelf(source.columns, get, where)
+    return NamedColumns(source.columns, get, where)
 
 
-def column(series: Any, slot: Slot, where: str) -> Any:
+def column(series: Any, spec: ColumnSpec, where: str) -> Any:
     """A polars Series as an array: no copy of one chunk of numbers, nor of fixed-size arrays of them."""
     inner, shape, row = peel(series, _size, lambda arrays: arrays.explode(), _first_null)
     if row >= 0:
-        way_out = _filled(series, spelled(slot))
+        way_out = _filled(series, spelled(spec))
         refuse_missing(f"a null in a polars Series of {series.dtype}", row, where, way_out)
     kind = _kind(inner.dtype)
     if kind in _NUMBERS:
-        if kind.startswith("Float") and is_integer(slot):
-            refuse_rounding(slot, f"polars {series.dtype}", where, _rounded(series, slot))
+        if kind.startswith("Float") and is_integer(spec):
+            refuse_rounding(spec, f"polars {series.dtype}", where, _rounded(series, spec))
         return shaped(np.asarray(inner.to_numpy()), shape)
-    if kind == "Decimal" and not is_integer(slot) and not is_struct(slot):
+    if kind == "Decimal" and not is_integer(spec) and not is_struct(spec):
         pl = sys.modules["polars"]
         return shaped(np.asarray(inner.cast(pl.Float64).to_numpy()), shape)
-    if kind == "Struct" and is_struct(slot):
+    if kind == "Struct" and is_struct(spec):
         fields = {field.name: field for field in inner.struct.unnest().get_columns()}
 
-        def get(key: str, slot: Slot, where: str) -> Any:
-            return column(fields[key], slot, where)
+        def get(key: str, spec: ColumnSpec, where: str) -> Any:
+            return column(fields[key], spec, where)
 
-        return shaped(Shelf(list(fields), get, where), shape)
+        return shaped(NamedColumns(list(fields), get, where), shape)
     current = f"polars {series.dtype}"
-    refuse(slot, f"lists of any length ({current})" if kind == "List" else current, where, _ways(series, slot))
+    refuse(spec, f"lists of any length ({current})" if kind == "List" else current, where, _ways(series, spec))
 
 
 def _kind(dtype: Any) -> str:
@@ -81,26 +81,26 @@ def _filled(series: Any, name: str) -> str:
     return f"{name}.arr.eval({filled})"
 
 
-def _rounded(series: Any, slot: Slot) -> str:
-    name = spelled(slot)
+def _rounded(series: Any, spec: ColumnSpec) -> str:
+    name = spelled(spec)
     if _kind(series.dtype) == "Array":
-        return f"np.rint({name}.to_numpy()).astype(np.{number_name(slot)})"
-    return f"{name}.round().cast(pl.{polars_name(slot)})"
+        return f"np.rint({name}.to_numpy()).astype(np.{number_name(spec)})"
+    return f"{name}.round().cast(pl.{polars_name(spec)})"
 
 
-def _ways(series: Any, slot: Slot) -> Iterator[Way]:
-    name, dtype, mine = spelled(slot), series.dtype, polars_name(slot)
+def _ways(series: Any, spec: ColumnSpec) -> Iterator[Way]:
+    name, dtype, mine = spelled(spec), series.dtype, polars_name(spec)
     pl, kind, listed = sys.modules["polars"], _kind(dtype), f"{name}.to_list()"
     if kind == "Array":
         leaf = dtype
         for _ in dtype.shape:
             leaf = leaf.inner
-        number, dims = _wide(_kind(leaf), slot), dtype.shape
+        number, dims = _wide(_kind(leaf), spec), dtype.shape
         shape = str(dims[0]) if len(dims) == 1 else str(dims)
         code = f"{name}.cast(pl.Array(pl.{number}, {shape}))"
         yield Way("convert it", code, lambda: series.cast(pl.Array(getattr(pl, number), dims)))
     elif kind == "List":
-        yield from list_ways(slot, f"{name}.list.to_array({{}})", series.list.to_array, listed, series.to_list)
+        yield from list_ways(spec, f"{name}.list.to_array({{}})", series.list.to_array, listed, series.to_list)
     elif kind in ("Date", "Datetime"):
         yield Way("choose an epoch and a unit", f"({name} - {name}.min()).dt.total_seconds()")
     elif kind == "Duration":
@@ -111,14 +111,14 @@ def _ways(series: Any, slot: Slot) -> Iterator[Way]:
         yield Way("take its codes", f"{name}.to_physical()")
     elif kind == "Struct" and dtype.fields:
         yield Way("take a field", f"{name}.struct.field({dtype.fields[0].name!r})")
-    elif kind == "Binary" and all(len(value) == np.dtype(number_name(slot)).itemsize for value in series):
+    elif kind == "Binary" and all(len(value) == np.dtype(number_name(spec)).itemsize for value in series):
         yield Way("say what its bytes are", f'{name}.bin.reinterpret(dtype=pl.{mine}, endianness="little")')
     elif kind in ("Int128", "UInt128", "String", "Decimal"):
-        number = _wide(kind, slot)
+        number = _wide(kind, spec)
         yield Way("convert it", f"{name}.cast(pl.{number})", lambda: series.cast(getattr(pl, number)))
-    yield from text_ways(slot, listed, series.to_list)
+    yield from text_ways(spec, listed, series.to_list)
 
 
-def _wide(kind: str, slot: Slot) -> str:
+def _wide(kind: str, spec: ColumnSpec) -> str:
     """What numbers are cast to: the member's own scalar, or, as floats would round, the widest integers."""
-    return kind.replace("128", "64") if kind in ("Int128", "UInt128") and not is_integer(slot) else polars_name(slot)
+    return kind.replace("128", "64") if kind in ("Int128", "UInt128") and not is_integer(spec) else polars_name(spec)

@@ -8,26 +8,26 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..column_checks import Slot, Way, first_that_runs, is_struct, number_name
+from ..column_checks import ColumnSpec, Way, first_that_runs, is_struct, number_name
 from ..errors import SourceError
 
 _POLARS = {"float32": "Float32", "float16": "Float16", "int32": "Int32", "uint32": "UInt32"}
 
 
-def polars_name(slot: Slot) -> str:
+def polars_name(spec: ColumnSpec) -> str:
     """The polars name of the member's own scalar; Float32 for f16 in versions that have no Float16."""
-    name = _POLARS[number_name(slot)]
+    name = _POLARS[number_name(spec)]
     return name if hasattr(sys.modules.get("polars"), name) else "Float32"
 
 
-def refuse(slot: Slot, current: str, where: str, ways: Iterable[Way]) -> NoReturn:
+def refuse(spec: ColumnSpec, current: str, where: str, ways: Iterable[Way]) -> NoReturn:
     """Raise SourceError for a kind of column that holds no numbers, with the first of `ways` that runs on it."""
-    if is_struct(slot):
-        core = slot.core
+    if is_struct(spec):
+        core = spec.core
         facts = {"type": core.__name__, "members": ", ".join(core.__members__)}
         raise SourceError.of("column-nested", current=current, where=where, **facts)
     way_out = first_that_runs(iter(ways))
-    raise SourceError.of("column-kind", type=slot.type.__name__, current=current, where=where, way_out=way_out)
+    raise SourceError.of("column-kind", type=spec.type.__name__, current=current, where=where, way_out=way_out)
 
 
 def refuse_missing(kind: str, row: int, where: str, way_out: str) -> NoReturn:
@@ -35,9 +35,9 @@ def refuse_missing(kind: str, row: int, where: str, way_out: str) -> NoReturn:
     raise SourceError.of("column-missing-value", kind=kind, row=row, where=where, way_out=way_out)
 
 
-def refuse_rounding(slot: Slot, current: str, where: str, code: str) -> NoReturn:
+def refuse_rounding(spec: ColumnSpec, current: str, where: str, code: str) -> NoReturn:
     """Raise SourceError for a column of floats whose member holds whole numbers."""
-    facts = {"type": slot.core.__layout__.scalar, "dtype": current, "where": where}
+    facts = {"type": spec.core.__layout__.scalar, "dtype": current, "where": where}
     raise SourceError.of("column-dtype", way_out=f"say how to round: {code}", **facts)
 
 
@@ -50,18 +50,18 @@ def zeros(shape: tuple[int, ...], zero: str = "0") -> str:
 
 
 def list_ways(
-    slot: Slot, fixed: str, run: Callable[[int], Any], listed: str, values: Callable[[], list[Any]]
+    spec: ColumnSpec, fixed: str, run: Callable[[int], Any], listed: str, values: Callable[[], list[Any]]
 ) -> Iterator[Way]:
     """Ways out for lists of any length: the library's own lists of one length, or cut and filled with zeros.
 
     `fixed` is the code of the library's own way with {} for a length, and `run` does it; `listed` is the code that
     makes a list of lists, and `values` makes it.
     """
-    if not slot.inner:
+    if not spec.inner:
         first = f"np.array([x[0] if x else 0 for x in {listed}])"
         yield Way("take one value of each", first, lambda: _numbers([x[0] if x else 0 for x in values()]))
         return
-    length = slot.inner[0]
+    length = spec.inner[0]
     yield Way("fix their length", fixed.format(length), lambda: run(length))
     code = f"np.array([(x + [0] * {length})[:{length}] for x in {listed}])"
     yield Way("cut or fill them", code, lambda: _numbers([(x + [0] * length)[:length] for x in values()]))

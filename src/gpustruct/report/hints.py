@@ -132,8 +132,8 @@ def _shrunk(type_: Any) -> Any:
 
 def _nested(cls: Any, made: Any) -> Iterator[Hint]:
     seen: set[Any] = set()
-    for slot in made.__members__.values():
-        core = slot.core
+    for spec in made.__members__.values():
+        core = spec.core
         if layout_of(core).kind != "struct" or core in seen:
             continue
         seen.add(core)
@@ -173,7 +173,7 @@ def _half(type_: Any) -> Any:
 
 
 def _halves(cls: Any, made: Any, batch: Batch | None) -> Iterator[Hint]:
-    names = [name for name, slot in made.__members__.items() if layout_of(slot.core).scalar == "f32"]
+    names = [name for name, spec in made.__members__.items() if layout_of(spec.core).scalar == "f32"]
     if batch is None:
         names = [name for name in names if layout_of(made.__members__[name].core).kind != "matrix"]
     else:
@@ -214,8 +214,8 @@ def half_holds(column: Any) -> bool:
 
 
 def _vec4_arrays(cls: Any) -> Iterator[Hint]:
-    for name, slot in cls.__members__.items():
-        layout: Layout = layout_of(slot.type)
+    for name, spec in cls.__members__.items():
+        layout: Layout = layout_of(spec.type)
         if layout.kind != "array" or layout.count is None or layout.stride % SLOT == 0:
             continue
         inner = layout.element
@@ -224,7 +224,7 @@ def _vec4_arrays(cls: Any) -> Iterator[Hint]:
             continue
         vec4 = layout.vec4_array()
         count = -(-layout.count * inner.rows // 4)
-        wrapper = make_struct("Element", {"value": Annotated[slot.type.__element__, size(SLOT)]})
+        wrapper = make_struct("Element", {"value": Annotated[spec.type.__element__, size(SLOT)]})
         try:
             packed = make_struct(cls.__name__, {name: array[PLAIN_TYPES[f"vec4{inner.scalar[0]}"], count]})
             padded = make_struct(cls.__name__, {name: array[wrapper, layout.count]})

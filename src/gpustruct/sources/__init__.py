@@ -8,9 +8,9 @@ from typing import Any, Literal
 import numpy as np
 
 from .._batches import from_dict, from_structured
-from ..batches import Batch, Parts, Slot, as_batch
+from ..batches import Batch, ColumnSpec, SplitColumn, as_batch
 from ..errors import SourceError
-from .columns import column, shelf_of
+from .columns import column, named_columns
 from .naming import RecordList, Renames, batch_of
 from .options import Options, options_of
 from .records import from_list
@@ -82,19 +82,21 @@ def batch(
             return made
     if "" in members:
         return _plain(cls, source, names, renames, options)
-    spec = dict(names) if isinstance(names, Mapping) else {}
+    wanted = dict(names) if isinstance(names, Mapping) else {}
     if names is not None and not isinstance(names, Mapping):
         raise SourceError.of("rename-value", current=repr(names), where=cls.__name__, way_out="{'member': 'column'}")
-    spec.update(renames)
-    for member, name in spec.items():
+    wanted.update(renames)
+    for member, name in wanted.items():
         if not isinstance(member, str):
-            raise SourceError.of("rename-value", current=repr(spec), where=cls.__name__, way_out="{'member': 'column'}")
+            raise SourceError.of(
+                "rename-value", current=repr(wanted), where=cls.__name__, way_out="{'member': 'column'}"
+            )
         if not isinstance(name, str) and not (isinstance(name, tuple) and all(isinstance(n, str) for n in name)):
             where = f"{cls.__name__}.{member}"
             raise SourceError.of("rename-value", current=repr(name), where=where, way_out=f"{member}='column'")
-    shelf = shelf_of(cls, source, cls.__name__)
-    slot = Slot("", cls, cls, (), False)
-    return batch_of(slot, RecordList(source) if shelf is None else shelf, cls.__name__, spec, options)
+    named = named_columns(cls, source, cls.__name__)
+    spec = ColumnSpec("", cls, cls, (), False)
+    return batch_of(spec, RecordList(source) if named is None else named, cls.__name__, wanted, options)
 
 
 def _of_usual(cls: Any, source: Any) -> Any:
@@ -111,19 +113,19 @@ def _of_usual(cls: Any, source: Any) -> Any:
 
 
 def _plain(cls: Any, source: Any, names: Names, renames: Mapping[str, Any], options: Options) -> Any:
-    slot, where = cls.__members__[""], cls.__name__
+    spec, where = cls.__members__[""], cls.__name__
     if names is None and not renames:
-        value = column(source, slot, where)
-        return cls(batch_of(slot, value, where, {}, options))
+        value = column(source, spec, where)
+        return cls(batch_of(spec, value, where, {}, options))
     if renames or isinstance(names, Mapping):
         way_out = f"batch({where}, source, 'column'), or a tuple of names"
         raise SourceError.of("rename-value", current=repr(names or dict(renames)), where=where, way_out=way_out)
-    shelf = shelf_of(cls, source, cls.__name__)
-    keys = {} if shelf is None else {str(key): key for key in shelf.keys}
+    named = named_columns(cls, source, cls.__name__)
+    keys = {} if named is None else {str(key): key for key in named.keys}
     wanted = names if isinstance(names, tuple) else (names,)
     unknown = [str(name) for name in wanted if name not in keys]
-    if unknown or shelf is None:
+    if unknown or named is None:
         came = ", ".join(keys) or "nothing"
         raise SourceError.of("rename-column", unknown=", ".join(unknown), where=where, came=came)
-    parts = tuple(shelf.get(keys[str(name)], slot, f"{where}[{k}]") for k, name in enumerate(wanted))
-    return cls(Parts(parts, (), ()) if isinstance(names, tuple) else parts[0])
+    parts = tuple(named.get(keys[str(name)], spec, f"{where}[{k}]") for k, name in enumerate(wanted))
+    return cls(SplitColumn(parts, (), ()) if isinstance(names, tuple) else parts[0])

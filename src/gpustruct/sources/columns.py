@@ -8,67 +8,67 @@ from typing import Any
 
 import numpy as np
 
-from ..batches import NESTED, Batch, Slot, as_batch
+from ..batches import NESTED, Batch, ColumnSpec, as_batch
 from ..column_checks import is_struct
 from ..errors import GpuStructError, SourceError
-from ..libraries import Shelf, arrow, library, read_column, read_frame
+from ..libraries import NamedColumns, arrow, library, read_column, read_frame
 from ..libraries.arrays import structured
 from .naming import RecordList, batch_of
 from .records import fields_of
 
 
-def column(source: Any, slot: Slot, where: str) -> Any:
-    """`source` as `hold` takes it: an array, a batch, or a nested shelf for a nested struct."""
+def column(source: Any, spec: ColumnSpec, where: str) -> Any:
+    """`source` as `hold` takes it: an array, a batch, or NamedColumns for a nested struct."""
     source = as_batch(source)
     if isinstance(source, Batch):
         return source
-    value = read_column(source, slot, where)
-    if not is_struct(slot) or isinstance(value, Shelf):
+    value = read_column(source, spec, where)
+    if not is_struct(spec) or isinstance(value, NamedColumns):
         return value
     if isinstance(value, np.ndarray) and value.dtype != object:
         return value
-    shelf = None if isinstance(value, np.ndarray) else shelf_of(slot.core, value, where)
-    return RecordList(value) if shelf is None else shelf
+    named = None if isinstance(value, np.ndarray) else named_columns(spec.core, value, where)
+    return RecordList(value) if named is None else named
 
 
-def nested(slot: Slot, source: Any, where: str) -> Any:
+def nested(spec: ColumnSpec, source: Any, where: str) -> Any:
     """A batch from whatever a nested struct's columns or records are in; what is neither comes back as it is."""
     if source is None or isinstance(source, str | bytes | int | float | complex | np.generic):
         return source
-    value = column(source, slot, where)
-    return batch_of(slot, value, where)
+    value = column(source, spec, where)
+    return batch_of(spec, value, where)
 
 
 NESTED[:] = [nested]
 
 
-def mapping(source: Any, where: str) -> Shelf:
+def mapping(source: Any, where: str) -> NamedColumns:
     """A mapping from names to values of any kind, or what has its methods, as groups of zarr have."""
 
-    def get(key: Any, slot: Slot, where: str) -> Any:
-        return column(source[key], slot, where)
+    def get(key: Any, spec: ColumnSpec, where: str) -> Any:
+        return column(source[key], spec, where)
 
-    return Shelf(list(source.keys()), get, where)
+    return NamedColumns(list(source.keys()), get, where)
 
 
-def shelf_of(cls: Any, source: Any, where: str) -> Shelf | None:
+def named_columns(cls: Any, source: Any, where: str) -> NamedColumns | None:
     """The source's columns by name, or None where it is an iterable of records; SourceError for what is neither."""
     try:
-        return _shelf_of(cls, source, where)
+        return _named_columns(cls, source, where)
     except (GpuStructError, MemoryError):
         raise
     except Exception as error:  # Whatever a library raises, for a file that was closed meanwhile, say.
         return _refuse(where, source, error)
 
 
-def _shelf_of(cls: Any, source: Any, where: str) -> Shelf | None:
+def _named_columns(cls: Any, source: Any, where: str) -> NamedColumns | None:
     source = as_batch(source)
     if isinstance(source, Batch):
         return _members(source, where)
     _refuse_lazy(where, source)
-    shelf = read_frame(source, where)
-    if shelf is not None:
-        return shelf
+    named = read_frame(source, where)
+    if named is not None:
+        return named
     if isinstance(source, Mapping) or (hasattr(source, "keys") and hasattr(source, "__getitem__")):
         return mapping(source, where)
     if library(source) or isinstance(source, np.ndarray):
@@ -81,22 +81,22 @@ def _shelf_of(cls: Any, source: Any, where: str) -> Shelf | None:
     return _buffer(source, where) or _array(source, where) or _attributes(source, where)
 
 
-def _struct_column(cls: Any, source: Any, where: str) -> Shelf | None:
+def _struct_column(cls: Any, source: Any, where: str) -> NamedColumns | None:
     """One column of structs; None where it holds records as objects."""
     if hasattr(source, "__arrow_c_stream__") and not hasattr(source, "null_count") and not hasattr(source, "isna"):
         return _capsule(source, where)
     try:
-        value = read_column(source, Slot("", cls, cls, (), False), where)
+        value = read_column(source, ColumnSpec("", cls, cls, (), False), where)
     except SourceError as error:
         if error.rule not in ("column-nested", "column-source"):
             raise
         return _refuse(where, source)
     if isinstance(value, np.ndarray) and value.dtype == object and value.ndim == 1:
         return None
-    return value if isinstance(value, Shelf) else _refuse(where, source)
+    return value if isinstance(value, NamedColumns) else _refuse(where, source)
 
 
-def _capsule(source: Any, where: str) -> Shelf:
+def _capsule(source: Any, where: str) -> NamedColumns:
     """What offers its columns through Arrow's C interface; pyarrow takes them over."""
     try:
         return arrow.foreign_table(source, where)
@@ -105,7 +105,7 @@ def _capsule(source: Any, where: str) -> Shelf:
         raise SourceError.of("source-kind", current=kind, type=where, way_out=way_out) from None
 
 
-def _array(source: Any, where: str) -> Shelf | None:
+def _array(source: Any, where: str) -> NamedColumns | None:
     """What becomes a structured array (of h5py, zarr, xarray); None for records, and for what has no array."""
     if not hasattr(type(source), "__array__"):
         return None
@@ -115,17 +115,17 @@ def _array(source: Any, where: str) -> Shelf | None:
     return None if array.dtype == object else _refuse(where, source)
 
 
-def _members(source: Batch, where: str) -> Shelf:
+def _members(source: Batch, where: str) -> NamedColumns:
     if "" in type(source).__members__:
         _refuse(where, source)
 
-    def get(name: str, slot: Slot, where: str) -> Any:
+    def get(name: str, spec: ColumnSpec, where: str) -> Any:
         return getattr(source, name)
 
-    return Shelf(list(type(source).__members__), get, where)
+    return NamedColumns(list(type(source).__members__), get, where)
 
 
-def _buffer(source: Any, where: str) -> Shelf | None:
+def _buffer(source: Any, where: str) -> NamedColumns | None:
     """What exports memory with a dtype of fields: ctypes arrays and structures, objects with ``__array_interface__``."""
     if isinstance(source, ctypes.Array | ctypes.Structure):
         return _from_ctypes(memoryview(source), source, where)
@@ -159,7 +159,7 @@ def _element(owner: Any) -> Any:
     return element
 
 
-def _from_ctypes(memory: memoryview, owner: Any, where: str) -> Shelf | None:
+def _from_ctypes(memory: memoryview, owner: Any, where: str) -> NamedColumns | None:
     try:
         dtype: Any = np.dtype(_element(owner))
         data = memory.cast("B") if memory.c_contiguous and memory.nbytes else memory.tobytes()
@@ -191,7 +191,7 @@ def _padded(memory: memoryview) -> np.ndarray | None:
     return np.frombuffer(data, dtype).reshape(shape)
 
 
-def _attributes(source: Any, where: str) -> Shelf | None:
+def _attributes(source: Any, where: str) -> NamedColumns | None:
     """One object whose attributes are the columns; None for an iterable of records."""
     cls = type(source)
     names = fields_of(cls)
@@ -203,10 +203,10 @@ def _attributes(source: Any, where: str) -> Shelf | None:
             _refuse(where, source)
         names = tuple(name for name in names if not name.startswith("_"))
 
-    def get(name: str, slot: Slot, where: str) -> Any:
-        return column(getattr(source, name), slot, where)
+    def get(name: str, spec: ColumnSpec, where: str) -> Any:
+        return column(getattr(source, name), spec, where)
 
-    return Shelf(names, get, where)
+    return NamedColumns(names, get, where)
 
 
 def _refuse(where: str, source: Any, error: Exception | None = None) -> Any:

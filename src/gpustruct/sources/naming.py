@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ..batches import Parts, Slot
+from ..batches import ColumnSpec, SplitColumn
 from ..column_checks import check_dtype, is_struct
 from ..errors import SourceError
-from ..libraries import Shelf, read_column
+from ..libraries import NamedColumns, read_column
 from ..libraries.arrays import describe, refused_source
 from .options import Options, member_names, way_out_of
 from .records import from_records
@@ -24,62 +24,64 @@ class RecordList(NamedTuple):
     source: Iterable[Any]
 
 
-def batch_of(slot: Slot, value: Any, where: str, renames: Renames = NO_RENAMES, options: Options = NO_OPTIONS) -> Any:
+def batch_of(
+    spec: ColumnSpec, value: Any, where: str, renames: Renames = NO_RENAMES, options: Options = NO_OPTIONS
+) -> Any:
     """A struct's column as a batch where it came as named columns or as records; any other value as it is."""
     if isinstance(value, RecordList):
-        return from_records(slot.core, value.source, renames, where, options)
-    if isinstance(value, Shelf):
-        return from_shelf(slot.core, value._replace(where=where), renames, options)
+        return from_records(spec.core, value.source, renames, where, options)
+    if isinstance(value, NamedColumns):
+        return match_columns(spec.core, value._replace(where=where), renames, options)
     return value
 
 
-def from_shelf(cls: Any, shelf: Shelf, renames: Renames, options: Options = NO_OPTIONS) -> Any:
-    """A batch of `cls` from a shelf: members by name, nested ones by a nested value or by dotted names.
+def match_columns(cls: Any, source: NamedColumns, renames: Renames, options: Options = NO_OPTIONS) -> Any:
+    """A batch of `cls` from named columns: members by name, nested ones by a nested value or by dotted names.
 
     Raises SourceError for a member without a column, a column without a member, and for bad renames; `options` may
     allow the first two.
     """
-    keys = list(map(str, shelf.keys))
+    keys = list(map(str, source.keys))
     twice = next((key for key in keys if keys.count(key) > 1), None) if len(set(keys)) != len(keys) else None
     if twice is not None:
-        raise SourceError.of("column-twice", name=twice, where=shelf.where)
-    pick = _Pick(dict(zip(keys, shelf.keys, strict=True)), shelf, dict(renames), options)
-    made = pick.batch(cls, "")
-    pick.finish(cls)
+        raise SourceError.of("column-twice", name=twice, where=source.where)
+    matcher = Matcher(dict(zip(keys, source.keys, strict=True)), source, dict(renames), options)
+    made = matcher.batch(cls, "")
+    matcher.finish(cls)
     return made
 
 
-class _Pick:
+class Matcher:
     """One walk over a type's members; notes which columns were taken and which members found none."""
 
-    def __init__(self, keys: dict[str, Any], shelf: Shelf, renames: dict[str, Any], options: Options) -> None:
-        self.keys, self.shelf, self.renames, self.options = keys, shelf, renames, options
+    def __init__(self, keys: dict[str, Any], source: NamedColumns, renames: dict[str, Any], options: Options) -> None:
+        self.keys, self.source, self.renames, self.options = keys, source, renames, options
         self.used: set[str] = set()
         self.missing: list[str] = []
 
     def batch(self, cls: Any, prefix: str) -> Any:
-        columns = {name: self.column(slot, prefix + name) for name, slot in cls.__members__.items()}
+        columns = {name: self.column(spec, prefix + name) for name, spec in cls.__members__.items()}
         return None if self.missing else cls(**columns)
 
-    def column(self, slot: Slot, path: str) -> Any:
-        where = f"{self.shelf.where}.{path}"
+    def column(self, spec: ColumnSpec, path: str) -> Any:
+        where = f"{self.source.where}.{path}"
         if path in self.renames:
-            return self.renamed(slot, path, self.renames.pop(path), where)
+            return self.renamed(spec, path, self.renames.pop(path), where)
         if path in self.keys:
             self.used.add(path)
             inner = {k[len(path) + 1 :]: v for k, v in self.renames.items() if k.startswith(path + ".")}
             self.renames = {k: v for k, v in self.renames.items() if not k.startswith(path + ".")}
-            value = self.shelf.get(self.keys[path], slot, where)
-            return batch_of(slot, value, where, inner, self.options.inside(path))
+            value = self.source.get(self.keys[path], spec, where)
+            return batch_of(spec, value, where, inner, self.options.inside(path))
         dotted = any(name.startswith(path + ".") for name in (*self.keys, *self.renames))
-        if is_struct(slot) and (dotted or (path not in self.options.defaults and self.options.has_inside(path))):
-            return self.batch(slot.core, path + ".")
+        if is_struct(spec) and (dotted or (path not in self.options.defaults and self.options.has_inside(path))):
+            return self.batch(spec.core, path + ".")
         if path in self.options.defaults:
             return self.options.defaults[path]
         self.missing.append(path)
         return None
 
-    def renamed(self, slot: Slot, path: str, name: Any, where: str) -> Any:
+    def renamed(self, spec: ColumnSpec, path: str, name: Any, where: str) -> Any:
         names = name if isinstance(name, tuple | list) else (name,)
         unknown = [str(n) for n in names if str(n) not in self.keys]
         if unknown and path in self.options.defaults:
@@ -90,29 +92,29 @@ class _Pick:
             raise SourceError.of("rename-column", unknown=", ".join(unknown), where=where, came=came)
         self.used.update(map(str, names))
         if names is not name:
-            value = self.named(str(name), slot, where)
-            return batch_of(slot, value, where, {}, self.options.inside(path))
-        if slot.core.__layout__.kind == "struct":
+            value = self.named(str(name), spec, where)
+            return batch_of(spec, value, where, {}, self.options.inside(path))
+        if spec.core.__layout__.kind == "struct":
             way_out = f"{path}.member=(...)"
             raise SourceError.of("rename-value", current=repr(name), where=where, way_out=way_out)
-        return Parts(tuple(self.named(str(n), slot, f"{where}[{k}]") for k, n in enumerate(names)), (), ())
+        return SplitColumn(tuple(self.named(str(n), spec, f"{where}[{k}]") for k, n in enumerate(names)), (), ())
 
-    def named(self, name: str, slot: Slot, where: str) -> Any:
+    def named(self, name: str, spec: ColumnSpec, where: str) -> Any:
         """The source's column `name`, checked here, where messages can say its name."""
-        where, slot = f"{where} (column {name!r})", slot._replace(name=name)
-        value = self.shelf.get(self.keys[name], slot, where)
-        if is_struct(slot):
+        where, spec = f"{where} (column {name!r})", spec._replace(name=name)
+        value = self.source.get(self.keys[name], spec, where)
+        if is_struct(spec):
             return value
-        array = read_column(value, slot, where)
-        if isinstance(array, Parts):
-            raise refused_source(describe(value), slot, where)
-        check_dtype(slot, array, where)
+        array = read_column(value, spec, where)
+        if isinstance(array, SplitColumn):
+            raise refused_source(describe(value), spec, where)
+        check_dtype(spec, array, where)
         return array
 
     def finish(self, cls: Any) -> None:
-        known = self.used | self.shelf.padding
+        known = self.used | self.source.padding
         unknown = [] if self.options.extra else [key for key in self.keys if key not in known]
-        where, expected = self.shelf.where, ", ".join(member_names(cls))
+        where, expected = self.source.where, ", ".join(member_names(cls))
         if self.renames:
             raise SourceError.of("rename-member", unknown=", ".join(self.renames), type=cls.__name__, expected=expected)
         if not unknown and not self.missing:

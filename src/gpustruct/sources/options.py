@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ..batches import Batch, Slot
+from ..batches import Batch, ColumnSpec
 from ..column_checks import is_struct
 from ..errors import SourceError, likely
 
@@ -59,8 +59,8 @@ def options_of(cls: Any, extra: Any, defaults: Any, renames: Mapping[str, Any]) 
 def member_names(cls: type[Batch], prefix: str = "") -> list[str]:
     """The members of a type, those of nested structs dotted."""
     names: list[str] = []
-    for name, slot in cls.__members__.items():
-        names += member_names(slot.core, f"{prefix}{name}.") if is_struct(slot) else [prefix + name]
+    for name, spec in cls.__members__.items():
+        names += member_names(spec.core, f"{prefix}{name}.") if is_struct(spec) else [prefix + name]
     return names
 
 
@@ -97,18 +97,18 @@ def _call(root: str, renames: Mapping[str, Any], extra: bool, defaults: Iterable
 def _zeros(cls: Any, name: str, path: str, *, records: bool) -> list[str]:
     """Zero for a member, or for each of a struct's, as the entries of a mapping of defaults."""
     head, _, rest = name.partition(".")
-    slot: Slot = cls.__members__[head]
+    spec: ColumnSpec = cls.__members__[head]
     if rest:
-        return _zeros(slot.core, rest, f"{path}{head}.", records=records)
-    if not is_struct(slot):
-        shape = slot.inner[0] if len(slot.inner) == 1 else slot.inner
-        value = f"np.zeros({shape}, int)" if slot.inner else "0"
-    elif slot.type is slot.core:
+        return _zeros(spec.core, rest, f"{path}{head}.", records=records)
+    if not is_struct(spec):
+        shape = spec.inner[0] if len(spec.inner) == 1 else spec.inner
+        value = f"np.zeros({shape}, int)" if spec.inner else "0"
+    elif spec.type is spec.core:
         return [
             zero
-            for inner in slot.core.__members__
-            for zero in _zeros(slot.core, inner, f"{path}{head}.", records=records)
+            for inner in spec.core.__members__
+            for zero in _zeros(spec.core, inner, f"{path}{head}.", records=records)
         ]
     else:
-        value = "zero_filled([])" if records else f"np.zeros({slot.dims}, dtype_of({slot.core.__name__}))"
+        value = "zero_filled([])" if records else f"np.zeros({spec.dims}, dtype_of({spec.core.__name__}))"
     return [f"{path + head!r}: {value}"]

@@ -11,8 +11,8 @@ import numpy as np
 
 from .. import _numbers, _records
 from .. import layout as layouts
-from ..batches import DTYPES, Batch, Slot, as_batch
-from ..column_checks import Parts, check_numbers, code_of, range_error, spelled, turned
+from ..batches import DTYPES, Batch, ColumnSpec, as_batch
+from ..column_checks import SplitColumn, check_numbers, code_of, range_error, spelled, turned
 from ..columns import SCALAR_CODES
 from ..errors import SourceError
 from ..layout import Layout
@@ -21,7 +21,7 @@ from ..zero_filled import zero_filled
 from .options import Options, member_names, way_out_of
 
 Index = tuple[int, ...]
-Spec = tuple[tuple[str, Any], ...]
+Renamed = tuple[tuple[str, Any], ...]
 # How the kernel finds a member's value in a record.
 BY_KEY, BY_INDEX, BY_NAME, BY_ITEM = range(4)
 
@@ -46,7 +46,7 @@ class Members(NamedTuple):
 
 
 def from_records(
-    cls: Any, source: Iterable[Any], renames: Mapping[str, Any] | Spec, path: str, options: Options = NO_OPTIONS
+    cls: Any, source: Iterable[Any], renames: Mapping[str, Any] | Renamed, path: str, options: Options = NO_OPTIONS
 ) -> Any:
     """A batch of views of the records, packed; SourceError naming the member and the row of a fault."""
     layout: Layout = cls.__layout__
@@ -58,9 +58,9 @@ def from_records(
         raise SourceError.of("source-kind", current=current, type=cls.__name__, way_out=way_out)
     values: list[Any] = source if type(source) is list else list(source)
     plain = {name: tuple(key) if isinstance(key, tuple) else key for name, key in dict(renames).items()}
-    spec = tuple(sorted(plain.items()))
-    _check_renames(cls, spec)
-    return _records.read_records(writer_of(cls, spec, path, options), cls, values, layout.record_stride)
+    renamed = tuple(sorted(plain.items()))
+    _check_renames(cls, renamed)
+    return _records.read_records(writer_of(cls, renamed, path, options), cls, values, layout.record_stride)
 
 
 def from_list(cls: Any, values: list[Any]) -> Any:
@@ -80,74 +80,76 @@ def _whole_writer(cls: Any) -> Any:
     return writer_of(cls, path=cls.__name__, options=Options(root=cls.__name__))
 
 
-def _check_renames(cls: Any, spec: Spec) -> None:
+def _check_renames(cls: Any, renamed: Renamed) -> None:
     known = set(member_names(cls)) | set(cls.__members__)
-    unknown = [name for name, _ in spec if name not in known]
+    unknown = [name for name, _ in renamed if name not in known]
     if unknown:
         facts = {"type": cls.__name__, "expected": ", ".join(member_names(cls))}
         raise SourceError.of("rename-member", unknown=", ".join(unknown), **facts)
 
 
-def writer_of(cls: Any, spec: Spec = (), path: str = "", options: Options = NO_OPTIONS) -> Any:
-    """What writes one value of `cls`, a struct, into its bytes. `spec` renames, `path` is for messages."""
+def writer_of(cls: Any, renamed: Renamed = (), path: str = "", options: Options = NO_OPTIONS) -> Any:
+    """What writes one value of `cls`, a struct, into its bytes. `renamed` has the members' other names, `path` is for messages."""
     if options.defaults:  # Values of any kind, which make no key.
-        return _new_writer(cls, spec, path, options)
-    return _kept_writer(cls, spec, path, options.extra, options.root, options.renames)
+        return _new_writer(cls, renamed, path, options)
+    return _kept_writer(cls, renamed, path, options.extra, options.root, options.renames)
 
 
 @functools.lru_cache(maxsize=256)
-def _kept_writer(cls: Any, spec: Spec, path: str, extra: bool, root: str, renames: Spec) -> Any:
-    return _new_writer(cls, spec, path, Options(extra, {}, root, renames))
+def _kept_writer(cls: Any, renamed: Renamed, path: str, extra: bool, root: str, renames: Renamed) -> Any:
+    return _new_writer(cls, renamed, path, Options(extra, {}, root, renames))
 
 
-def _new_writer(cls: Any, spec: Spec, path: str, options: Options) -> Any:
-    members = _members(cls, spec, path, options)
+def _new_writer(cls: Any, renamed: Renamed, path: str, options: Options) -> Any:
+    members = _members(cls, renamed, path, options)
     writers = tuple(
         member_writer(
-            slot,
+            spec,
             member.layout,
             f"{members.path}.{member.name}",
-            _inside(spec, member.name),
+            _inside(renamed, member.name),
             options.inside(member.name),
         )
-        for slot, member in zip(cls.__members__.values(), cls.__layout__.fields, strict=True)
+        for spec, member in zip(cls.__members__.values(), cls.__layout__.fields, strict=True)
     )
     offsets = tuple(member.offset for member in cls.__layout__.fields)
     how, refuse = functools.partial(_how, members), functools.partial(_refuse, members)
     return _records.StructWriter(members.keys, writers, offsets, how, refuse, options.extra, members.defaults)
 
 
-def _members(cls: Any, spec: Spec, path: str, options: Options) -> Members:
-    renames = dict(spec)
+def _members(cls: Any, renamed: Renamed, path: str, options: Options) -> Members:
+    renames = dict(renamed)
     keys = tuple(renames.get(name, name) for name in cls.__members__)
     defaults = None
     if options.defaults:
-        defaults = tuple(_default(name, slot, options) for name, slot in cls.__members__.items())
+        defaults = tuple(_default(name, spec, options) for name, spec in cls.__members__.items())
     return Members(cls, keys, path or cls.__name__, options, defaults)
 
 
-def _default(name: str, slot: Slot, options: Options) -> Any:
+def _default(name: str, spec: ColumnSpec, options: Options) -> Any:
     if name in options.defaults:
         return options.defaults[name]
     # A nested struct that is missing is one that lacks all its members.
-    nested = slot.type is slot.core and options.has_inside(name)
+    nested = spec.type is spec.core and options.has_inside(name)
     return {} if nested else _records.MISSING
 
 
-def _inside(spec: Spec, name: str) -> Spec:
-    return tuple((key[len(name) + 1 :], value) for key, value in spec if key.startswith(name + "."))
+def _inside(renamed: Renamed, name: str) -> Renamed:
+    return tuple((key[len(name) + 1 :], value) for key, value in renamed if key.startswith(name + "."))
 
 
-def member_writer(slot: Slot, layout: Layout, path: str, spec: Spec = (), options: Options = NO_OPTIONS) -> Any:
+def member_writer(
+    spec: ColumnSpec, layout: Layout, path: str, renamed: Renamed = (), options: Options = NO_OPTIONS
+) -> Any:
     """What writes one member's value: arrays of structs element by element, everything else at once."""
-    if slot.core.__layout__.kind != "struct":
+    if spec.core.__layout__.kind != "struct":
         (leaf,) = layouts.leaves(layout)
         unit = layouts.SCALARS[leaf.scalar].size
-        return _numbers.Leaf(SCALAR_CODES[leaf.scalar], unit, leaf.axes, functools.partial(fitting, slot, path))
+        return _numbers.NumberWriter(SCALAR_CODES[leaf.scalar], unit, leaf.axes, functools.partial(fitting, spec, path))
     if layout.kind != "array":
-        return writer_of(slot.core, spec, path, options)
+        return writer_of(spec.core, renamed, path, options)
     assert layout.element is not None
-    inner = member_writer(slot, layout.element, path, spec, options)
+    inner = member_writer(spec, layout.element, path, renamed, options)
     count = layout.count or 0
     refuse = functools.partial(_refuse_length, layout.python_name, count, path)
     return _records.ArrayWriter(count, layout.stride, inner, refuse)
@@ -158,14 +160,14 @@ def place_of(path: str, index: Index) -> str:
     return f"{path}[{', '.join(map(str, index))}]" if index else path
 
 
-def fitting(slot: Slot, path: str, index: Index, value: Any) -> np.ndarray:
+def fitting(spec: ColumnSpec, path: str, index: Index, value: Any) -> np.ndarray:
     """`value` as a native array of its member's own shape whose numbers fit; SourceError otherwise."""
     where = place_of(path, index)
-    if type(value) is zero_filled and slot.dims and len(value.values) <= slot.dims[0]:
+    if type(value) is zero_filled and spec.dims and len(value.values) <= spec.dims[0]:
         count = len(value.values)
-        filled = np.zeros(slot.inner, np.uint8)
+        filled = np.zeros(spec.inner, np.uint8)
         if count:
-            first = fitting(slot._replace(dims=(count, *slot.dims[1:])), path, index, value.values)
+            first = fitting(spec._replace(dims=(count, *spec.dims[1:])), path, index, value.values)
             filled = filled.astype(first.dtype)
             filled[:count] = first
         return filled
@@ -173,31 +175,31 @@ def fitting(slot: Slot, path: str, index: Index, value: Any) -> np.ndarray:
         raise SourceError.of("column-masked", kind="None", where=where, way_out="a number in place of None")
     if type(value) is int and not -(2**63) <= value < 2**64:
         # numpy has no number for it, but the reason is its range.
-        raise range_error(slot, value, where)
+        raise range_error(spec, value, where)
     try:
-        found = read_column(as_batch(value), slot, where)
+        found = read_column(as_batch(value), spec, where)
     except SourceError as error:
         if error.rule != "column-missing-value":
             raise
         kind = f"a missing value in a {type(value).__name__}"
         raise SourceError.of("column-masked", kind=kind, where=where, way_out="a number in its place") from None
     try:
-        array = check_numbers(slot, found, where)
-        array = array.stack() if isinstance(array, Parts) else array
+        array = check_numbers(spec, found, where)
+        array = array.stack() if isinstance(array, SplitColumn) else array
         shape = array.shape
     except SourceError as error:
         if error.rule != "column-shape":
             raise
         array, shape = None, np.shape(found)
-    if not isinstance(array, np.ndarray) or shape != slot.inner:
-        way_out = turned(slot, shape, code_of(value, spelled(slot))) if len(shape) == len(slot.inner) else ""
+    if not isinstance(array, np.ndarray) or shape != spec.inner:
+        way_out = turned(spec, shape, code_of(value, spelled(spec))) if len(shape) == len(spec.inner) else ""
         if not way_out:
-            way_out = f"give it {' x '.join(map(str, slot.inner))} numbers" if slot.inner else "give it one number"
-        if slot.dims and len(shape) == len(slot.inner) and shape[0] < slot.dims[0] and shape[1:] == slot.inner[1:]:
+            way_out = f"give it {' x '.join(map(str, spec.inner))} numbers" if spec.inner else "give it one number"
+        if spec.dims and len(shape) == len(spec.inner) and shape[0] < spec.dims[0] and shape[1:] == spec.inner[1:]:
             way_out += ZERO_FILLED
-        facts = {"inner": slot.inner, "type": slot.type.__name__, "shape": shape, "where": where}
+        facts = {"inner": spec.inner, "type": spec.type.__name__, "shape": shape, "where": where}
         raise SourceError.of("record-shape", way_out=way_out, **facts)
-    scalar = layouts.SCALARS[slot.core.__layout__.scalar]
+    scalar = layouts.SCALARS[spec.core.__layout__.scalar]
     if scalar.is_integer:
         bad = (array < scalar.low) | (array > scalar.high) if array.dtype.kind != "b" else np.zeros(array.shape, bool)
     else:
@@ -206,7 +208,7 @@ def fitting(slot: Slot, path: str, index: Index, value: Any) -> np.ndarray:
         bad = np.isinf(narrowed) & np.isfinite(array)
     if bad.any():
         at = tuple(int(k) for k in np.argwhere(bad)[0])
-        raise range_error(slot, array[at], place_of(path, index + at))
+        raise range_error(spec, array[at], place_of(path, index + at))
     return np.array(array, array.dtype.newbyteorder("="), order="C")
 
 

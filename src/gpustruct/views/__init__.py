@@ -60,12 +60,12 @@ def view(cls: Any, data: Any = None, offset: int = 0, *, count: int | None = Non
         if number is None and layout.is_runtime_sized:
             way_out = "a runtime-sized type needs count=, the length of its array"
             raise SourceError.of("view-count", type=cls.__name__, count=None, least=0, way_out=way_out)
-        return _views.place(root(cls, number), np.zeros(full_size(layout, number), np.uint8), 0)
+        return _views.view_at(root(cls, number), np.zeros(full_size(layout, number), np.uint8), 0)
     memory = _memory(cls, data, start, layout, number)
     if number is None and layout.is_runtime_sized:
         number = layouts.records_in(layout, memory.nbytes - start)
     short = memory.nbytes - start < full_size(layout, number)
-    return _views.place(root(cls, number, short), memory, start)
+    return _views.view_at(root(cls, number, short), memory, start)
 
 
 def _whole(cls: Any, value: Any, name: str) -> int:

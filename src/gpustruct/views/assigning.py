@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _records, _views
 from .. import layout as layouts
-from ..batches import Batch, Shape, Slot, as_batch, elements, from_columns, hold, lead
+from ..batches import Batch, ColumnSpec, Shape, as_batch, elements, from_columns, hold, leading_shape
 from ..errors import SourceError
 from ..layout import Layout
 from ..packing import pack
@@ -17,20 +17,20 @@ from ..sources import batch
 from ..sources.records import member_writer
 
 
-def assign_record(slot: Slot, layout: Layout, where: str, record: Any, value: Any) -> None:
+def assign_record(spec: ColumnSpec, layout: Layout, where: str, record: Any, value: Any) -> None:
     """Set all members of a record that is a struct."""
     if not isinstance(record, _views.Record) or memoryview(record).readonly:
         raise SourceError.of("view-readonly", where=where)
-    _assign(slot, layout, where, (), memoryview(record), value)
+    _assign(spec, layout, where, (), memoryview(record), value)
 
 
-def assign_rows(slot: Slot, element: Layout, where: str, rows: Any, value: Any) -> None:
+def assign_rows(spec: ColumnSpec, element: Layout, where: str, rows: Any, value: Any) -> None:
     """Set all records of an array, or of a slice of one: by a list of values, or a batch with a record for each."""
     if not isinstance(rows, _views.Records) or memoryview(rows).readonly:
         raise SourceError.of("view-readonly", where=where)
     count = len(rows)
     dims = (count, *dims_of(element))
-    own = slot._replace(dims=dims, runtime=False)
+    own = spec._replace(dims=dims, runtime=False)
     if count:
         _assign(own, layouts.array(element, count), where, dims, memoryview(rows), value)
     elif len(value):
@@ -48,8 +48,8 @@ def records_of(rows: Any) -> Any:
     return elements(as_batch(rows))
 
 
-def _assign(slot: Slot, layout: Layout, where: str, dims: Shape, target: memoryview, value: Any) -> None:
-    core, kind = slot.core, getattr(type(value), "__type__", None)
+def _assign(spec: ColumnSpec, layout: Layout, where: str, dims: Shape, target: memoryview, value: Any) -> None:
+    core, kind = spec.core, getattr(type(value), "__type__", None)
     if kind is core and not dims and memoryview(value).nbytes == target.nbytes:
         # By way of a copy: both may be the same bytes, or overlap.
         target[:] = bytes(value)
@@ -68,7 +68,7 @@ def _assign(slot: Slot, layout: Layout, where: str, dims: Shape, target: memoryv
         return
     # Packed aside first.
     scratch = np.zeros(target.nbytes, np.uint8)
-    _records.write_value(member_writer(slot, layout, where), value, scratch, target.nbytes)
+    _records.write_value(member_writer(spec, layout, where), value, scratch, target.nbytes)
     target[:] = scratch.data
 
 
@@ -78,14 +78,14 @@ def assign_column(rows: Any, name: str, where: str, value: Any) -> None:
         raise SourceError.of("view-readonly", where=where)
     made = records_of(rows)
     cls, shape = type(made), made.__shape__
-    slot = cls.__members__[name]
-    column = hold(slot, value, where)
-    came = lead(slot, column)
+    spec = cls.__members__[name]
+    column = hold(spec, value, where)
+    came = leading_shape(spec, column)
     if len(came) > len(shape) or any(
         have not in (1, want) for have, want in zip(came[::-1], shape[::-1], strict=False)
     ):
-        inner = shape + slot.inner
-        facts = {"inner": inner, "type": slot.type.__name__, "shape": came + slot.inner, "where": where}
+        inner = shape + spec.inner
+        facts = {"inner": inner, "type": spec.type.__name__, "shape": came + spec.inner, "where": where}
         raise SourceError.of(
             "record-shape", way_out=f"give it an array of shape {inner}, or one value for all", **facts
         )

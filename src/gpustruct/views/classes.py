@@ -1,4 +1,4 @@
-"""The classes of views: a Member for each member of a struct, made once for each type and place in it."""
+"""The classes of views: a MemberDescriptor for each member of a struct, made once for each type and place in it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _numbers, _views
 from .. import layout as layouts
-from ..batches import Slot
+from ..batches import ColumnSpec
 from ..columns import SCALAR_CODES
 from ..errors import SourceError, closest
 from ..layout import Layout
@@ -35,24 +35,26 @@ def least_size(layout: Layout, count: int | None) -> int:
 
 @functools.lru_cache(maxsize=512)
 def root(cls: Any, count: int | None, short: bool = False) -> Any:
-    """The Member that a whole view is; `short`: over bytes that end where the last value does."""
+    """The MemberDescriptor that a whole view is; `short`: over bytes that end where the last value does."""
     layout: Layout = cls.__layout__
-    slot, where = cls.__members__.get("") or Slot("", cls, cls, (), False), cls.__name__
+    spec, where = cls.__members__.get("") or ColumnSpec("", cls, cls, (), False), cls.__name__
     if layout.kind == "struct" and layout.is_runtime_sized:
         kind = _record(cls, where, count)
         size = layout.header + layout.stride * (count or 0)
-        assign = functools.partial(assign_record, slot, layout, where)
-        return _views.Member("", where, 0, size, None, kind, -1, 0, assign)
+        assign = functools.partial(assign_record, spec, layout, where)
+        return _views.MemberDescriptor("", where, 0, size, None, kind, -1, 0, assign)
     if layout.is_runtime_array:
-        return _member("", where, slot, layout, 0, count)
+        return _member("", where, spec, layout, 0, count)
     if count is not None:
         size = least_size(layout, count) if short else full_size(layout, count)
-        return _array("", where, slot, layout, 0, count, layout.record_stride, size)
+        return _array("", where, spec, layout, 0, count, layout.record_stride, size)
     if layout.core.kind == "struct":
-        return _member("", where, slot, layout, 0, None)
-    whole = _member("", where, slot, layout, 0, None)
+        return _member("", where, spec, layout, 0, None)
+    whole = _member("", where, spec, layout, 0, None)
     kind = type(where, (_views.Record,), {**_RECORD, "__type__": cls, "__whole__": whole})
-    return _views.Member("", where, 0, layout.size if short else layout.record_stride, None, kind, -1, 0, None)
+    return _views.MemberDescriptor(
+        "", where, 0, layout.size if short else layout.record_stride, None, kind, -1, 0, None
+    )
 
 
 @functools.lru_cache(maxsize=512)
@@ -60,55 +62,59 @@ def _record(cls: Any, where: str, count: int | None = None) -> Any:
     """The class of views of `cls`, a struct: its members, and nothing else without underscores but update."""
     layout: Layout = cls.__layout__
     members = {
-        member.name: _member(member.name, f"{where}.{member.name}", slot, member.layout, member.offset, count)
-        for slot, member in zip(cls.__members__.values(), layout.fields, strict=True)
+        member.name: _member(member.name, f"{where}.{member.name}", spec, member.layout, member.offset, count)
+        for spec, member in zip(cls.__members__.values(), layout.fields, strict=True)
     }
     namespace = {**_RECORD, "__type__": cls, "__count__": count, "update": update, **members}
     return type(cls.__name__, (_views.Record,), namespace)
 
 
-def _member(name: str, where: str, slot: Slot, layout: Layout, offset: int, count: int | None) -> Any:
+def _member(name: str, where: str, spec: ColumnSpec, layout: Layout, offset: int, count: int | None) -> Any:
     length = count if layout.is_runtime_array else layout.count
-    if slot.core.__layout__.kind != "struct":
+    if spec.core.__layout__.kind != "struct":
         axes, inner = [], layout
         while inner.element is not None:
             axes.append(((count or 0) if inner.count is None else inner.count, inner.stride))
             inner = inner.element
         (leaf,) = layouts.leaves(inner)
-        fit = functools.partial(fitting, _counted(slot, length), where)
+        fit = functools.partial(fitting, _counted(spec, length), where)
         unit = layouts.SCALARS[leaf.scalar].size
         size = layout.size if not layout.is_runtime_array else layout.stride * (count or 0)
-        written = _numbers.Leaf(SCALAR_CODES[leaf.scalar], unit, (*axes, *leaf.axes), fit)
-        return _views.Member(name, where, offset, size, written, None, -1, 0, functools.partial(_refuse_write, where))
+        written = _numbers.NumberWriter(SCALAR_CODES[leaf.scalar], unit, (*axes, *leaf.axes), fit)
+        return _views.MemberDescriptor(
+            name, where, offset, size, written, None, -1, 0, functools.partial(_refuse_write, where)
+        )
     if layout.kind != "array":
-        assign = functools.partial(assign_record, slot, layout, where)
-        return _views.Member(name, where, offset, layout.size, None, _record(slot.core, where), -1, 0, assign)
+        assign = functools.partial(assign_record, spec, layout, where)
+        return _views.MemberDescriptor(name, where, offset, layout.size, None, _record(spec.core, where), -1, 0, assign)
     assert layout.element is not None and length is not None
-    return _array(name, where, slot, layout.element, offset, length, layout.stride, length * layout.stride)
+    return _array(name, where, spec, layout.element, offset, length, layout.stride, length * layout.stride)
 
 
-def _array(name: str, where: str, slot: Slot, element: Layout, offset: int, count: int, stride: int, size: int) -> Any:
-    """The Member of `count` elements, each a record, a value of numbers or an array of records."""
-    assign = functools.partial(assign_rows, slot, element, where)
-    inner = _member(name, where, slot, element, 0, None)
-    rows = _rows(slot, element, where, stride)
-    return _views.Member(name, where, offset, size, None, inner, count, stride, assign, rows)
+def _array(
+    name: str, where: str, spec: ColumnSpec, element: Layout, offset: int, count: int, stride: int, size: int
+) -> Any:
+    """The MemberDescriptor of `count` elements, each a record, a value of numbers or an array of records."""
+    assign = functools.partial(assign_rows, spec, element, where)
+    inner = _member(name, where, spec, element, 0, None)
+    rows = _rows(spec, element, where, stride)
+    return _views.MemberDescriptor(name, where, offset, size, None, inner, count, stride, assign, rows)
 
 
-def _rows(slot: Slot, element: Layout, where: str, stride: int) -> Any:
+def _rows(spec: ColumnSpec, element: Layout, where: str, stride: int) -> Any:
     """The class of the records of an array: their members as columns."""
-    core, type_ = slot.core, slot.type
+    core, type_ = spec.core, spec.type
     while type_.__layout__ != element:
         type_ = type_.__element__
     structs = core.__layout__.kind == "struct"
     columns = {member: _Column(member, f"{where}.{member}") for member in (core.__members__ if structs else ())}
     namespace = {**_ROWS, "__type__": type_, "__stride__": stride, **columns}
-    namespace["__assign__"] = functools.partialmethod(_assign_slice, slot, element, where)
+    namespace["__assign__"] = functools.partialmethod(_assign_slice, spec, element, where)
     return type(f"{type_.__name__}s", (_views.Records,), namespace)
 
 
-def _assign_slice(rows: Any, slot: Slot, element: Layout, where: str, value: Any) -> None:
-    assign_rows(slot, element, where, rows, value)
+def _assign_slice(rows: Any, spec: ColumnSpec, element: Layout, where: str, value: Any) -> None:
+    assign_rows(spec, element, where, rows, value)
 
 
 class _Column:
@@ -126,13 +132,13 @@ class _Column:
         assign_column(rows, self.name, self.where, value)
 
 
-def _counted(slot: Slot, length: int | None) -> Slot:
-    """The slot of a runtime-sized array as one of an array of `length`."""
-    return slot if not slot.runtime else slot._replace(dims=(length or 0, *slot.dims), runtime=False)
+def _counted(spec: ColumnSpec, length: int | None) -> ColumnSpec:
+    """The spec of a runtime-sized array as one of an array of `length`."""
+    return spec if not spec.runtime else spec._replace(dims=(length or 0, *spec.dims), runtime=False)
 
 
 def _refuse_write(where: str, place: Any, value: Any) -> NoReturn:
-    """Numbers are written by their Leaf, except over read-only memory."""
+    """Numbers are written by their NumberWriter, except over read-only memory."""
     raise SourceError.of("view-readonly", where=where)
 
 
@@ -186,7 +192,7 @@ def _reduce_rows(rows: Any) -> Any:
 def restored(kind: Any, count: int | None, data: bytes) -> Any:
     """A view over a copy of its bytes: what unpickling gives."""
     short = len(data) < full_size(kind.__layout__, count)
-    return _views.place(root(kind, count, short), np.frombuffer(bytearray(data), np.uint8), 0)
+    return _views.view_at(root(kind, count, short), np.frombuffer(bytearray(data), np.uint8), 0)
 
 
 def _init(record: Any, *arguments: Any, **members: Any) -> NoReturn:

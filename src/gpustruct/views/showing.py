@@ -24,14 +24,14 @@ def shown(record: Any) -> str:
 
 
 def _members(record: Any, depth: int) -> Iterator[tuple[str, str, str]]:
-    for name, slot in type(record).__type__.__members__.items():
+    for name, spec in type(record).__type__.__members__.items():
         value = getattr(record, name)
         label = "  " * depth + name
         if isinstance(value, _views.Record):
-            yield label, slot.type.__name__, ""
+            yield label, spec.type.__name__, ""
             yield from _members(value, depth + 1)
         else:
-            yield label, slot.type.__name__, _value(value)
+            yield label, spec.type.__name__, _value(value)
 
 
 def _value(value: Any) -> str:
@@ -50,8 +50,8 @@ def shown_rows(rows: Any) -> str:
     kind, made = type(rows), records_of(rows)
     title = f"view of {len(rows)} x {kind.__type__.__name__} ({memoryview(rows).nbytes} bytes)"
     lines = [
-        (name, slot.type.__name__, str(np.shape(column) if slot.core.__layout__.kind != "struct" else column.__shape__))
-        for (name, slot), column in zip(type(made).__members__.items(), made.__columns__, strict=True)
+        (name, spec.type.__name__, str(np.shape(column) if spec.core.__layout__.kind != "struct" else column.__shape__))
+        for (name, spec), column in zip(type(made).__members__.items(), made.__columns__, strict=True)
         if name
     ]
     return indented(title, lines) if lines else f"{title}: {_value(np.asarray(made))}"

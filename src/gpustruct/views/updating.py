@@ -44,15 +44,15 @@ def update(record: Any, values: Mapping[str, Any] = {}, /, **members: Any) -> No
 def _set_all(record: Any, kind: Any, values: Mapping[str, Any]) -> None:
     for name, value in values.items():
         head, _, rest = str(name).partition(".")
-        slot = kind.__members__.get(head)
-        nested = slot is not None and slot.core.__layout__.kind == "struct" and slot.type is slot.core
-        if slot is None or not head or (rest and not nested):
+        spec = kind.__members__.get(head)
+        nested = spec is not None and spec.core.__layout__.kind == "struct" and spec.type is spec.core
+        if spec is None or not head or (rest and not nested):
             facts = {"expected": ", ".join(kind.__members__), "came": ", ".join(map(str, values))}
-            facts["way_out"] = closest(head, kind.__members__) if slot is None else "only structs have members"
+            facts["way_out"] = closest(head, kind.__members__) if spec is None else "only structs have members"
             raise SourceError.of("columns-unknown", unknown=name, where=kind.__name__, **facts)
         if rest:
-            _set_all(getattr(record, head), slot.core, {rest: value})
+            _set_all(getattr(record, head), spec.core, {rest: value})
         elif nested and isinstance(value, Mapping):
-            _set_all(getattr(record, head), slot.core, value)
+            _set_all(getattr(record, head), spec.core, value)
         else:
             setattr(record, head, value)
