@@ -15,7 +15,7 @@ from . import _kernel, threads
 from .batches import Batch, as_batch
 from .errors import SourceError
 from .memory_mapped import MappedColumns
-from .packing import Bound, bound_of, fault
+from .packing import BoundPlan, fault, pack_plan
 
 # Large enough for all threads, and for a write that costs little.
 PAGE_BYTES = 8 << 20
@@ -49,7 +49,7 @@ def pack_to(path: str | os.PathLike[str], batch: Any, *, progress: Callable[[int
     """
     target = _target(path)
     batch = as_batch(batch)
-    bound = bound_of(batch, "pack_to")
+    bound = pack_plan(batch, "pack_to")
     aside = os.path.join(os.path.dirname(target), f".gpustruct-{os.getpid()}-{secrets.token_hex(6)}")
     try:
         with open(aside, "xb") as file:
@@ -67,7 +67,7 @@ def pack_to(path: str | os.PathLike[str], batch: Any, *, progress: Callable[[int
         raise
 
 
-def _write(file: IO[bytes], batch: Batch, bound: Bound, progress: Callable[[int, int], object] | None) -> None:
+def _write(file: IO[bytes], batch: Batch, bound: BoundPlan, progress: Callable[[int, int], object] | None) -> None:
     mapped = MappedColumns(batch, bound.parts, bound.size)
     total, done = sum(part.run.records for part in bound.parts), 0
     for part in bound.parts:
