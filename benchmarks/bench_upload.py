@@ -23,7 +23,7 @@ import wgpu
 
 from gpustruct import _kernel, dtype_of, pack
 from gpustruct.gpu import RecordBuffer, Uploader, packer
-from gpustruct.gpu.readback import blank
+from gpustruct.gpu.readback import empty_batch
 from gpustruct.gpu.staging import Chunk, StagingPool, _order
 from gpustruct.workloads import Particle, columns, make
 
@@ -153,7 +153,7 @@ class Bench:
     def back(self, n: int) -> None:
         records = RecordBuffer(self.device, Particle, n)
         records.write(make(Particle, n))
-        out = blank(Particle, n)
+        out = empty_batch(Particle, n)
         mine = {name: np.empty((n, *STRUCTURED[name].shape), STRUCTURED[name].base) for name in NAMES}
 
         def numpy_way() -> None:
@@ -196,7 +196,7 @@ class Bench:
             for size, count in ((8, 4), (32, 4)):
                 for name, kind in (("ahead", StagingPool), ("on reuse", LatePool)):
                     uploader = Uploader(self.device, threads=threads)
-                    uploader._pool = kind(self.device, size * MIB, count)
+                    uploader.transfers.pool = kind(self.device, size * MIB, count)
 
                     def run(uploader: Uploader = uploader) -> None:
                         uploader.write(buffer, batch)

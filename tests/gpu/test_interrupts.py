@@ -183,7 +183,7 @@ def test_interrupted_at_every_line(name: str, device: Any) -> None:
         assert case.content().tolist() == after.tolist(), nth
         case.reset()
         assert case.content().tolist() == before.tolist(), nth
-        chunks = case.uploader._pool._chunks
+        chunks = case.uploader.transfers.pool._chunks
         assert not any(chunk.in_use for chunk in chunks)
         assert len(chunks) <= 2
         assert case.uploader.staging_bytes <= 2 * CHUNK + 3 * 64
@@ -302,7 +302,7 @@ def test_hundreds_of_real_signals(device: Any, alarm: Alarm) -> None:
         case.reset()
         operate(case)
         assert case.content().tolist() == after.tolist()
-        assert len(case.uploader._pool._chunks) <= 2
+        assert len(case.uploader.transfers.pool._chunks) <= 2
         case.uploader.recall()
     assert alarm.came >= rounds - 20
     # Another thread can go on too: no lock is left held.
@@ -364,7 +364,7 @@ def test_a_lock_that_an_interrupt_left_held_is_released(
     which: str, device: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As Ctrl-C leaves it in the midst of wgpu-py's Event: taken by nobody who would give it back."""
-    monkeypatch.setattr(backend, "HELD_TOO_LONG", 0.05)
+    monkeypatch.setattr(backend, "LOCK_TIMEOUT", 0.05)
     case = Case(device)
     reading = case.buffer.read_async()
     if which == "the device's":
@@ -379,16 +379,16 @@ def test_a_lock_that_an_interrupt_left_held_is_released(
 
 
 def test_an_interrupt_while_a_lock_is_released_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backend, "HELD_TOO_LONG", 0.003)
+    monkeypatch.setattr(backend, "LOCK_TIMEOUT", 0.003)
     event = threading.Event()
     lock = event._cond._lock  # type: ignore[attr-defined]
     lock.acquire()
     with Stop(GPU) as stop:
-        backend._free(event)
+        backend._unlock(event)
     inside = {line for _, _, line in backend._release.__code__.co_lines()}
     chosen = [nth for nth, (_, line) in enumerate(stop.lines) if line in inside]
     assert len(chosen) > 4
     for nth in chosen:
         lock.acquire()
-        interrupted(lambda: backend._free(event), nth)
+        interrupted(lambda: backend._unlock(event), nth)
         assert not lock.locked(), stop.lines[nth]

@@ -49,7 +49,7 @@ TEMPLATES = {
     "usage-value": "usage must be wgpu.BufferUsage flags, or their names joined with |, without MAP_READ and MAP_WRITE (current: {current}) - at {function}(..., usage=...); use {suggestion}",
     "capacity": "records must end within the capacity, {capacity} (current: {start} + {count}) - at RecordBuffer({type}).{function}(...); call resize({needed}), or write fewer",
     "data-count": "data and count exclude each other (current: data and count={count}) - at RecordBuffer(..., data=..., count=...); leave count out: it is the number of records in data",
-    "where-range": "where must name records within the capacity, {capacity} (current: {place}) - at write(..., where=...); call resize, or leave those records out",
+    "where-range": "where must name records within the capacity, {capacity} (current: {index}) - at write(..., where=...); call resize, or leave those records out",
     "header-missing": "only a struct that ends in a runtime-sized array has a header (current: {type}) - at write_header(...); use write(batch)",
     "dynamic-runtime": "dynamic offsets need records of a fixed size (current: {type} ends in a runtime-sized array) - at RecordBuffer(..., dynamic_offsets=True); leave it out",
     "dynamic-missing": "only records at dynamic offsets have a list of them (current: {type} records next to one another) - at offsets(...); make the RecordBuffer with dynamic_offsets=True",

@@ -1,4 +1,4 @@
-"""What a RecordBuffer takes for records, as batches: batches themselves, views, and whatever `batch` takes."""
+"""Converts what a RecordBuffer accepts as records into batches."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ from ..layout import Layout
 from ..sources import batch
 from ..types import layout_of
 from . import devices
-from .readback import blank
+from .readback import empty_batch
 
 
 def records_of(T: Any, value: Any, function: str) -> Any:
-    """`value` as a batch of `T`, or of the element of the runtime-sized array that `T` is or ends in.
+    """`value` as a batch of `T`, or of the element type of the runtime-sized array that `T` is or ends in.
 
-    A view is a batch of one, over the same bytes. A mapping that has the runtime-sized member is a whole record
-    of `T`; any other mapping, and any other source, are elements. Raises SourceError for records of another type,
-    and what `batch` raises.
+    A view becomes a batch of one record over the same bytes. A mapping that has the runtime-sized member is a whole record
+    of `T`; all other sources are elements. Raises SourceError for records of another type, and what `batch` raises.
 
     >>> from gpustruct import u32, vec3f
     >>> records_of(vec3f, [[1, 2, 3], [4, 5, 6]], "write").__shape__
@@ -43,7 +42,7 @@ def records_of(T: Any, value: Any, function: str) -> Any:
 
 
 def header_of(T: Any, value: Any) -> Any:
-    """`value`, a mapping of the members before the array, a batch of `T` or a view, as one record without elements."""
+    """One record of `T` without elements, from a mapping of the members before the array, a batch of `T`, or a view."""
     layout: Layout = layout_of(T)
     tail = layout.fields[-1].name
     given = as_batch(value)
@@ -51,9 +50,9 @@ def header_of(T: Any, value: Any) -> Any:
         return given
     current = type(given).__name__
     if isinstance(given, Mapping):
-        strange = [name for name in given if not isinstance(name, str) or name == tail]
-        if not strange:
-            return batch(T, {**given, tail: blank(T, 0).__columns__[-1]})
-        current = f"a mapping with the key {strange[0]!r}"
+        unknown = [name for name in given if not isinstance(name, str) or name == tail]
+        if not unknown:
+            return batch(T, {**given, tail: empty_batch(T, 0).__columns__[-1]})
+        current = f"a mapping with the key {unknown[0]!r}"
     members = ", ".join(member.name for member in layout.fields[:-1])
     raise SourceError.of("header-columns", type=T.__name__, current=current, members=members)

@@ -1,4 +1,4 @@
-"""The bind groups of a program, made by the shader's names and set by group."""
+"""Makes the bind groups of a Program from resources by name, and sets them in a pass."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import wgpu
 
 from ..errors import BindingError, closest
-from . import bound_textures
-from .bound_buffers import BufferBinder, place
+from . import backend, texture_resources
+from .buffer_resources import BufferBinder, argument
 
 if TYPE_CHECKING:
     from ..wgsl import Module, Variable
@@ -18,33 +18,33 @@ if TYPE_CHECKING:
 _BUFFERS = ("uniform", "storage", "read-only-storage")
 
 
-class Slot(NamedTuple):
-    """One entry of a group's layout, and the variable that it is for."""
+class LayoutEntry(NamedTuple):
+    """A variable, and its entry in the layout of its group, as wgpu takes it."""
 
     variable: Variable
-    entry: Mapping[str, Any]
+    descriptor: Mapping[str, Any]
 
     @property
     def is_dynamic(self) -> bool:
-        """Whether its offset comes with ``set_bind_group``."""
-        return bool(self.entry.get("buffer", {}).get("has_dynamic_offset"))
+        """Whether the variable's offset is given with ``set_bind_group``."""
+        return bool(self.descriptor.get("buffer", {}).get("has_dynamic_offset"))
 
 
 class Group(NamedTuple):
-    """One group of a program: its wgpu layout, and its slots in the order of their bindings."""
+    """One group of a program: its wgpu layout, and its entries in the order of their bindings."""
 
     number: int
     layout: Any
-    slots: tuple[Slot, ...]
+    entries: tuple[LayoutEntry, ...]
 
     @property
     def names(self) -> list[str]:
         """The names of its variables, in the order of their bindings."""
-        return [slot.variable.name for slot in self.slots]
+        return [entry.variable.name for entry in self.entries]
 
 
 class Binder:
-    """Makes the bind groups of one program."""
+    """Makes the bind groups of one text."""
 
     def __init__(self, device: Any, module: Module, groups: Iterable[Group]) -> None:
         self.device = device
@@ -53,27 +53,27 @@ class Binder:
         self._buffers = BufferBinder(device, module)
 
     def bind(
-        self, given: Mapping[str, Any], groups: Iterable[Group], kept: Mapping[int, Any], where: str
+        self, given: Mapping[str, Any], groups: Iterable[Group], reused: Mapping[int, Any], where: str
     ) -> tuple[dict[int, Any], dict[str, Any]]:
-        """The wgpu bind group of each of `groups`, those in `kept` as they are; and what each name was bound to.
+        """The wgpu bind group of each of `groups`, and the resource of each name. Groups in `reused` are not made again.
 
-        BindingError for what does not fit, before wgpu sees any of it.
+        BindingError for a resource that does not fit; all checks come before the first call to wgpu.
         """
         chosen = list(groups)
-        slots = [slot for group in chosen for slot in group.slots]
-        self._check_names(given, [slot.variable.name for slot in slots], where)
-        found = {slot.variable.name: self._resource(slot, given[slot.variable.name]) for slot in slots}
-        _check_writes(slots, found, where)
-        made = {group.number: kept.get(group.number) or self._made(group, found) for group in chosen}
+        entries = [entry for group in chosen for entry in group.entries]
+        self._check_names(given, [entry.variable.name for entry in entries], where)
+        found = {entry.variable.name: self._resource(entry, given[entry.variable.name]) for entry in entries}
+        _check_writes(entries, found, where)
+        made = {group.number: reused.get(group.number) or self._create(group, found) for group in chosen}
         return made, found
 
-    def knows(self, name: str) -> bool:
+    def declares(self, name: str) -> bool:
         """Whether the shader has a binding of this name."""
         return name in self._bindings
 
     def _check_names(self, given: Mapping[str, Any], wanted: list[str], where: str) -> None:
         for name in given:
-            # What the entry points do not use may be given: while a shader is edited, uses come and go.
+            # Variables that no entry point uses are allowed: while a shader is edited, uses come and go.
             if name not in wanted and name not in self._bindings:
                 known = ", ".join(wanted) or "none"
                 way_out = closest(str(name), wanted, "leave it out")
@@ -84,17 +84,19 @@ class Binder:
             way_out = f"pass {', '.join(f'{name}=...' for name in missing)}"
             raise BindingError.of("bind-missing", missing=", ".join(missing), came=came, where=where, way_out=way_out)
 
-    def _resource(self, slot: Slot, given: Any) -> Any:
-        variable = slot.variable
+    def _resource(self, entry: LayoutEntry, given: Any) -> Any:
+        variable = entry.variable
         if variable.kind in _BUFFERS:
-            return self._buffers.resource(variable, given, dynamic=slot.is_dynamic)
+            return self._buffers.resource(variable, given, dynamic=entry.is_dynamic)
         if variable.kind in ("sampler", "comparison-sampler"):
-            return bound_textures.sampler(self.device, variable, given)
-        filtered = slot.entry.get("texture", {}).get("sample_type") == "float"
-        return bound_textures.texture(self.device, variable, given, filtered=filtered)
+            return texture_resources.sampler(self.device, variable, given)
+        filtered = entry.descriptor.get("texture", {}).get("sample_type") == "float"
+        return texture_resources.texture(self.device, variable, given, filtered=filtered)
 
-    def _made(self, group: Group, found: Mapping[str, Any]) -> Any:
-        entries = [{"binding": slot.variable.binding, "resource": found[slot.variable.name]} for slot in group.slots]
+    def _create(self, group: Group, found: Mapping[str, Any]) -> Any:
+        entries = [
+            {"binding": entry.variable.binding, "resource": found[entry.variable.name]} for entry in group.entries
+        ]
         try:
             return self.device.create_bind_group(layout=group.layout, entries=entries)
         except wgpu.GPUError as error:
@@ -102,17 +104,16 @@ class Binder:
 
 
 def _refused(error: Exception, group: Group) -> BindingError:
-    """wgpu's word on what wgpu-py does not tell of a view or a sampler: its dimension, its filters."""
-    text = " ".join(str(error).split())
-    current = text.rpartition("wgpuDeviceCreateBindGroup ")[2]
-    slot = next((slot for slot in group.slots if f"inding {slot.variable.binding} " in f"{current} "), None)
+    """The BindingError for what only wgpu can check: wgpu-py has no attributes for a view's dimension or a sampler's filters."""
+    current, binding = backend.refused_binding(error)
+    entry = next((entry for entry in group.entries if entry.variable.binding == binding), None)
     where, way_out = (
         f"Program.bind(...), group {group.number}",
         "create the resource again: it was destroyed, or is of another kind",
     )
-    if slot is not None:
-        where, kind = place(slot.variable.name), slot.variable.kind
-        texture = f"pass the texture itself, or texture.create_view(dimension={slot.variable.view_dimension!r})"
+    if entry is not None:
+        where, kind = argument(entry.variable.name), entry.variable.kind
+        texture = f"pass the texture itself, or texture.create_view(dimension={entry.variable.view_dimension!r})"
         way_out = {
             "sampler": "pass device.create_sampler(), without compare, and without linear filters where the texture is not filterable",
             "comparison-sampler": "pass device.create_sampler(compare='less')",
@@ -120,19 +121,18 @@ def _refused(error: Exception, group: Group) -> BindingError:
     return BindingError.of("bind-refused", current=current, where=where, way_out=way_out)  # type: ignore[return-value]
 
 
-def _check_writes(slots: list[Slot], found: Mapping[str, Any], where: str) -> None:
-    """BindingError where a buffer that one variable writes is also bound to another, which wgpu refuses at the end of a
-    command encoder."""
-    seen: dict[int, list[Slot]] = {}
-    for slot in slots:
-        if slot.variable.kind in _BUFFERS:
-            seen.setdefault(id(found[slot.variable.name]["buffer"]), []).append(slot)
-    for twins in seen.values():
-        writer = next((slot for slot in twins if slot.variable.kind == "storage"), None)
-        for twin in twins if writer is not None and len(twins) > 1 else ():
+def _check_writes(entries: list[LayoutEntry], found: Mapping[str, Any], where: str) -> None:
+    """BindingError if a buffer that one variable writes is also bound to another: wgpu refuses that when the encoder ends."""
+    seen: dict[int, list[LayoutEntry]] = {}
+    for entry in entries:
+        if entry.variable.kind in _BUFFERS:
+            seen.setdefault(id(found[entry.variable.name]["buffer"]), []).append(entry)
+    for users in seen.values():
+        writer = next((entry for entry in users if entry.variable.kind == "storage"), None)
+        for other in users if writer is not None and len(users) > 1 else ():
             assert writer is not None
-            first, second = writer.variable.name, twin.variable.name
-            if twin is not writer and (twin.variable.kind != "storage" or _overlap(found[first], found[second])):
+            first, second = writer.variable.name, other.variable.name
+            if other is not writer and (other.variable.kind != "storage" or _overlap(found[first], found[second])):
                 raise BindingError.of("bind-twice", writer=first, first=first, second=second, where=where)
 
 
@@ -141,9 +141,9 @@ def _overlap(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
 
 
 class BindGroups:
-    """The bind groups that `Program.bind` made: `groups` has the wgpu objects by index, `set` sets them in a pass.
+    """The bind groups that `Program.bind` makes. `groups` has the wgpu objects by index; `set` sets them in a pass.
 
-    After `Program.reload` it is made again, of the same resources, where the layout of a group changed.
+    If `Program.reload` changed the layout of a group, `set` makes that group again, from the same resources.
 
     >>> import wgpu
     >>> from gpustruct import f32
@@ -173,28 +173,28 @@ class BindGroups:
 
     def _make(self, binder: Binder, resources: Mapping[str, Any]) -> None:
         chosen = [group for group in binder.groups if self._index in (None, group.number)]
-        kept = {group.number: self.groups[group.number] for group in chosen if self._is_made_for(group)}
-        self.groups, self._bound = binder.bind(resources, chosen, kept, self._where)
+        reused = {group.number: self.groups[group.number] for group in chosen if self._has_group_of(group)}
+        self.groups, self._bound = binder.bind(resources, chosen, reused, self._where)
         self._layouts = {group.number: group for group in chosen}
         self._binder = binder
-        dynamic = [slot.variable.name for group in chosen for slot in group.slots if slot.is_dynamic]
+        dynamic = [entry.variable.name for group in chosen for entry in group.entries if entry.is_dynamic]
         self._dynamic = dict.fromkeys(dynamic)
 
-    def _is_made_for(self, group: Group) -> bool:
-        made = self._layouts.get(group.number)
-        return made is not None and made.layout is group.layout and made.names == group.names
+    def _has_group_of(self, group: Group) -> bool:
+        old = self._layouts.get(group.number)
+        return old is not None and old.layout is group.layout and old.names == group.names
 
-    def _follow(self) -> None:
-        """Fit the program's current text."""
+    def _update(self) -> None:
+        """Adapt to the program's current text."""
         binder = self._current()
         if binder is not self._binder:
-            self._make(binder, {name: given for name, given in self._resources.items() if binder.knows(name)})
+            self._make(binder, {name: given for name, given in self._resources.items() if binder.declares(name)})
 
     def set(self, encoder: Any, /, **offsets: int) -> None:
         """Set the groups in a compute pass, a render pass or a render bundle encoder.
 
-        `offsets` has the byte offset of each buffer with dynamic offsets, by the shader's name: one of
-        `RecordBuffer.offsets`. Raises BindingError where one is missing, unknown, or not aligned.
+        `offsets` has the byte offset of each buffer with dynamic offsets, by the shader's name. Take them from
+        `RecordBuffer.offsets`. Raises BindingError for an offset that is missing, unknown, not aligned, or too large.
 
         >>> import numpy as np, wgpu
         >>> from gpustruct import Struct, f32, vec4f
@@ -222,12 +222,14 @@ class BindGroups:
         >>> np.asarray(sum.read())
         array([7.], dtype=float32)
         """
-        self._follow()
+        self._update()
         if offsets or self._dynamic:
             self._check_offsets(offsets)
         for index, group in self.groups.items():
-            slots = self._layouts[index].slots if self._dynamic else ()
-            encoder.set_bind_group(index, group, [offsets[slot.variable.name] for slot in slots if slot.is_dynamic])
+            entries = self._layouts[index].entries if self._dynamic else ()
+            encoder.set_bind_group(
+                index, group, [offsets[entry.variable.name] for entry in entries if entry.is_dynamic]
+            )
 
     def _check_offsets(self, offsets: Mapping[str, Any]) -> None:
         where, names = "groups.set(...)", list(self._dynamic)
@@ -241,19 +243,19 @@ class BindGroups:
             way_out = ", ".join(f"{name}=0" for name in missing)
             raise BindingError.of("offsets-missing", missing=", ".join(missing), where=where, way_out=way_out)
         for group in self._layouts.values():
-            for slot in group.slots:
-                if slot.is_dynamic:
-                    self._check_offset(slot, offsets[slot.variable.name])
+            for entry in group.entries:
+                if entry.is_dynamic:
+                    self._check_offset(entry, offsets[entry.variable.name])
 
-    def _check_offset(self, slot: Slot, offset: Any) -> None:
-        kind = "uniform" if slot.variable.kind == "uniform" else "storage"
+    def _check_offset(self, entry: LayoutEntry, offset: Any) -> None:
+        kind = "uniform" if entry.variable.kind == "uniform" else "storage"
         multiple = self._binder.device.limits[f"min-{kind}-buffer-offset-alignment"]
-        bound = self._bound[slot.variable.name]
+        bound = self._bound[entry.variable.name]
         most = bound["buffer"].size - bound["offset"] - bound["size"]
         try:
             number = operator.index(offset)
         except TypeError:
             number = -1
         if number % multiple or not 0 <= number <= most:
-            where = f"groups.set(..., {slot.variable.name}=...)"
+            where = f"groups.set(..., {entry.variable.name}=...)"
             raise BindingError.of("offsets-value", multiple=multiple, most=most, current=offset, where=where)

@@ -1,8 +1,9 @@
-"""What a buffer of records is apart from its content: its type, its sizes, and how it is bound."""
+"""The type of a RecordBuffer, its sizes, and its bindings."""
 
 from __future__ import annotations
 
 import math
+import threading
 from typing import Any, Generic, TypeVar
 
 import wgpu
@@ -22,12 +23,12 @@ SMALLER_TYPE = "use a type of fewer bytes, such as one with shorter arrays"
 Record = TypeVar("Record", bound=Batch)
 
 
-class BoundRecords(Generic[Record]):
-    """The sizes and the bindings of a RecordBuffer, which adds the content.
+class BindableRecords(Generic[Record]):
+    """Records of one type in a wgpu buffer that can be bound. `RecordBuffer` adds reads and writes.
 
     >>> import wgpu
     >>> from gpustruct import vec3f
-    >>> BoundRecords(wgpu.utils.get_default_device(), vec3f, 100).stride
+    >>> BindableRecords(wgpu.utils.get_default_device(), vec3f, 100).stride
     16
     """
 
@@ -56,13 +57,14 @@ class BoundRecords(Generic[Record]):
             if layout.is_runtime_sized:
                 raise BindingError.of("dynamic-runtime", type=layout.name)
             self._stride = round_up(self._alignment(), self._stride)
-        self._capacity = devices.whole("capacity", capacity, 1, 1 << 40, None, "RecordBuffer")
-        self._count = devices.whole("count", count, 0, self._capacity, None, "RecordBuffer")
+        self._capacity = devices.check_integer("capacity", capacity, 1, 1 << 40, None, "RecordBuffer")
+        self._count = devices.check_integer("count", count, 0, self._capacity, None, "RecordBuffer")
         self._buffer = self._create(self._capacity)
+        self._lock = threading.RLock()
 
     @property
     def buffer(self) -> Any:
-        """The wgpu buffer itself; `resize` makes a new one."""
+        """The wgpu buffer; `resize` replaces it."""
         return self._buffer
 
     @property
@@ -77,15 +79,15 @@ class BoundRecords(Generic[Record]):
 
     @property
     def capacity(self) -> int:
-        """Records that the buffer has room for."""
+        """The number of records that the buffer has room for."""
         return self._capacity
 
     @property
     def count(self) -> int:
-        """Records in use: up to the last that was written since the buffer was made or cleared.
+        """The number of records in use: bindings, dispatches and reads cover these.
 
-        Set it where a shader writes the records: bindings, dispatches and reads cover `count` records. Setting it
-        writes no bytes. Raises BindingError for more than the capacity.
+        Writes increase it to include the last record written. Set it yourself where a shader writes the records; that writes no
+        bytes. Raises BindingError for more than the capacity.
 
         >>> import wgpu
         >>> from gpustruct import vec3f
@@ -99,11 +101,13 @@ class BoundRecords(Generic[Record]):
 
     @count.setter
     def count(self, count: int) -> None:
-        self._count = devices.whole("count", count, 0, self._capacity, None, f"RecordBuffer({self._layout.name})")
+        self._count = devices.check_integer(
+            "count", count, 0, self._capacity, None, f"RecordBuffer({self._layout.name})"
+        )
 
     @property
     def is_dynamic(self) -> bool:
-        """Whether the records are as far apart as dynamic offsets must be (``dynamic_offsets=True``)."""
+        """Whether the records are spaced for dynamic offsets (``dynamic_offsets=True``)."""
         return self._dynamic
 
     @property
@@ -113,7 +117,7 @@ class BoundRecords(Generic[Record]):
 
     @property
     def base(self) -> int:
-        """Byte at which the first record starts: the size of the header, 0 without one."""
+        """The byte at which the first record starts: the size of the header, 0 without one."""
         return self._base
 
     def __len__(self) -> int:
@@ -132,7 +136,7 @@ class BoundRecords(Generic[Record]):
         return self._device.limits[f"min-{kind}-buffer-offset-alignment"]
 
     def _binding_size(self, count: int) -> int:
-        """Bytes to bind for `count` records: whole words, and in storage such that ``arrayLength`` is `count`."""
+        """Bytes to bind for `count` records: whole words; in storage, a size for which ``arrayLength`` is `count`."""
         if self._usage & wgpu.BufferUsage.STORAGE:
             return self._layout.binding_size(count)
         return round_up(devices.COPY_ALIGNMENT, max(self._base + count * self._stride, self._layout.size))
@@ -142,7 +146,7 @@ class BoundRecords(Generic[Record]):
         return f"max-{kind}-buffer-binding-size"
 
     def _create(self, capacity: int) -> Any:
-        # A binding has a smallest size: a buffer of few records is larger than they are.
+        # A binding has a minimum size, which may be larger than a few records.
         size = round_up(4, max(self._base + capacity * self._stride, self._layout.size))
         limit = "max-buffer-size"
         fitting = (self._device.limits[limit] // 4 * 4 - self._base) // self._stride
@@ -156,11 +160,11 @@ class BoundRecords(Generic[Record]):
     # Bindings.
 
     def binding(self, count: int | None = None) -> dict[str, Any]:
-        """The resource for a bind group in which ``arrayLength`` is exactly `count`, by default all in use.
+        """The resource for a bind group in which ``arrayLength`` is exactly `count`, by default all records in use.
 
-        A wgpu buffer binding: ``{"buffer": …, "offset": 0, "size": bytes}``. With `dynamic_offsets` it
-        shows one record, and `offsets` says where each is. Raises BindingError for a count that no binding
-        gives (and says which do), beyond the capacity, or above the device's limit (see `bindings`).
+        It is a wgpu buffer binding: ``{"buffer": …, "offset": 0, "size": bytes}``. With `dynamic_offsets` it covers one
+        record, and `offsets` gives the offset of each. Raises BindingError for a count that no binding can have (the
+        error says which can), more than the capacity, or more than the device's limit (see `bindings`).
 
         >>> import wgpu
         >>> from gpustruct import vec3f
@@ -195,16 +199,16 @@ class BoundRecords(Generic[Record]):
         return f"{SMALLER_TYPE}, or bind it as var<storage> (usage='STORAGE')" if uniform else SMALLER_TYPE
 
     def _splits(self) -> int:
-        """Records of each of `bindings()`: 0 where there can be one binding only."""
+        """The number of records in each of several bindings; 0 where several are impossible."""
         step = self._alignment() // math.gcd(self._alignment(), self._stride)
         most = self._device.limits[self._binding_limit()]
         return 0 if self._layout.tail is not None else most // self._stride // step * step
 
     def bindings(self, count: int | None = None) -> list[dict[str, Any]]:
-        """As many bindings as the device's limits make of the records, split between records.
+        """As few bindings as the device's limits allow, together of `count` records.
 
-        Each starts at a multiple of the device's offset alignment; its first record is
-        ``offset // stride``. One binding where the limits allow it.
+        Each starts at a multiple of the device's offset alignment; its first record is ``offset // stride``. Raises
+        BindingError as `binding` does.
 
         >>> import wgpu
         >>> from gpustruct import vec3f
@@ -229,6 +233,8 @@ class BoundRecords(Generic[Record]):
     def offsets(self, count: int | None = None) -> list[int]:
         """The dynamic offset of each record, in bytes, for ``set_bind_group(index, group, [offset])``.
 
+        Raises BindingError without ``dynamic_offsets=True``, or for more records than the capacity.
+
         >>> import wgpu
         >>> from gpustruct import Struct, mat4x4f
         >>> from gpustruct.gpu import RecordBuffer
@@ -245,10 +251,10 @@ class BoundRecords(Generic[Record]):
         return list(range(0, number * self._stride, self._stride))
 
     def dispatch_size(self, workgroup_size: int, count: int | None = None) -> tuple[int, int, int]:
-        """Workgroups for one invocation a record: ``dispatch_workgroups(*size)``.
+        """The number of workgroups for one invocation per record: ``dispatch_workgroups(*size)``.
 
-        In one dimension while the device allows so many; beyond, in rows of them:
-        ``index = id.x + id.y * num_workgroups.x * workgroup_size``. By default for all records in use.
+        By default for all records in use. If the device does not allow so many workgroups in one dimension, there are several rows:
+        ``index = id.x + id.y * num_workgroups.x * workgroup_size``. Raises BindingError for more than two dimensions allow.
 
         >>> import wgpu
         >>> from gpustruct import vec3f
@@ -256,28 +262,28 @@ class BoundRecords(Generic[Record]):
         >>> RecordBuffer(wgpu.utils.get_default_device(), vec3f, 1000).dispatch_size(64, 1000)
         (16, 1, 1)
         """
-        size = devices.whole("workgroup_size", workgroup_size, 1, 1 << 16, None, "dispatch_size")
-        number = devices.whole("count", count, 0, self._capacity, self._count, "dispatch_size")
+        size = devices.check_integer("workgroup_size", workgroup_size, 1, 1 << 16, None, "dispatch_size")
+        number = devices.check_integer("count", count, 0, self._capacity, self._count, "dispatch_size")
         return devices.dispatch(self._device, -(-number // size))
 
     def _bound_count(self, count: Any, function: str) -> int:
         if count is None and not self._count:
             facts = {"type": self._layout.name, "capacity": self._capacity, "function": function}
             raise BindingError.of("buffer-empty", **facts)
-        return devices.whole("count", count, 1, self._capacity, self._count or None, function)
+        return devices.check_integer("count", count, 1, self._capacity, self._count or None, function)
 
 
 def wgpu_buffer(buffer: Any) -> Any:
-    """The wgpu buffer of a RecordBuffer; anything else as it is.
+    """The wgpu buffer of a RecordBuffer; anything else unchanged.
 
     >>> wgpu_buffer(None) is None
     True
     """
-    return buffer.buffer if isinstance(buffer, BoundRecords) else buffer
+    return buffer.buffer if isinstance(buffer, BindableRecords) else buffer
 
 
 def count_written(buffer: Any, end: int) -> None:
-    """Count the records of a RecordBuffer up to byte `end` as in use; nothing for a wgpu buffer.
+    """Increase the count of a RecordBuffer to the records that start before byte `end`; ignore a wgpu buffer.
 
     >>> import wgpu
     >>> from gpustruct import vec4f
@@ -287,6 +293,6 @@ def count_written(buffer: Any, end: int) -> None:
     >>> points.count
     3
     """
-    if isinstance(buffer, BoundRecords):
+    if isinstance(buffer, BindableRecords):
         reached = -(-(end - buffer.base) // buffer.stride)
         buffer.count = max(buffer.count, min(buffer.capacity, reached))

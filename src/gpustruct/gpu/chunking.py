@@ -1,4 +1,4 @@
-"""Which records go into which chunk, and at which byte. Integers only: no device, no memory."""
+"""Which records go into which chunk, and at which byte. Only integers: no device, no memory."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ LINE = 64
 
 
 class Span(NamedTuple):
-    """Records [start, stop) of a part, and the byte of the buffer where the first of them goes.
+    """Records [start, stop) of a part, and the byte of the buffer that the first of them goes to.
 
-    `missing` bytes of the last record's padding are outside the buffer, and are not copied.
+    The last `missing` bytes of the last record are padding outside the buffer; they are not copied.
     """
 
     part: Part
@@ -29,7 +29,7 @@ class Span(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """Records [start, stop) of a part, packed from byte `at` of a chunk on."""
+    """Records [start, stop) of a part, packed into a chunk from byte `at` on."""
 
     part: Part
     start: int
@@ -38,7 +38,7 @@ class Piece(NamedTuple):
 
 
 class Copy(NamedTuple):
-    """Bytes of a chunk, and where in the buffer they go; neither need be a multiple of 4."""
+    """`size` bytes from byte `source` of a chunk to byte `target` of the buffer. Neither must be a multiple of 4."""
 
     source: int
     target: int
@@ -46,7 +46,7 @@ class Copy(NamedTuple):
 
 
 class ChunkPlan(NamedTuple):
-    """What one chunk carries."""
+    """What is packed into one chunk, how many bytes that takes, and the copies from there into the buffer."""
 
     pieces: list[Piece]
     copies: list[Copy]
@@ -54,18 +54,18 @@ class ChunkPlan(NamedTuple):
 
     @property
     def has_open_words(self) -> bool:
-        """Whether a copy starts or ends inside a word, whose other bytes must stay as they are."""
+        """Whether a copy starts or ends inside a word of 4 bytes, whose other bytes must not change."""
         return any(copy.target % 4 or (copy.target + copy.size) % 4 for copy in self.copies)
 
     @staticmethod
     def words(copy: Copy) -> tuple[int, int, int]:
-        """(source, target, size) of a copy, made larger to whole words."""
+        """(source, target, size) of a copy, enlarged to whole words."""
         low, high = copy.source // 4 * 4, round_up(4, copy.source + copy.size)
         return low, copy.target // 4 * 4, high - low
 
 
 def spans_of(bound: BoundPlan, target: int, end: int | None = None) -> list[Span]:
-    """Every record of a batch, from byte `target` of the buffer on, which has `end` bytes (None: enough)."""
+    """All records of a batch, from byte `target` of the buffer on. `end` is the buffer's size; None: it is large enough."""
     spans = [Span(part, 0, part.run.records, target + part.base) for part in bound.parts if part.run.records]
     if spans and end is not None and target + bound.size > end:
         spans[-1] = spans[-1]._replace(missing=bound.padding)
@@ -73,9 +73,10 @@ def spans_of(bound: BoundPlan, target: int, end: int | None = None) -> list[Span
 
 
 def chunk_plans(spans: Sequence[Span], limit: int, at: int = 0) -> Iterator[ChunkPlan]:
-    """Split spans into plans of at most `limit` bytes, at records, and at words of the buffer where records allow it.
+    """Split spans into plans of at most `limit` bytes. They are split between records, and at whole words where possible.
 
-    The first plan starts at byte `at` of its chunk. Only a record (or two, where one ends inside a word) that is larger than `limit` makes a larger plan.
+    The first plan starts at byte `at` of its chunk. A plan is larger than `limit` only where one record (or two, if one
+    ends inside a word) is.
     """
     pieces: list[Piece] = []
     copies: list[Copy] = []

@@ -1,4 +1,4 @@
-"""Every byte that gpustruct writes into a wgpu buffer goes through this module, which drops what views know of that buffer."""
+"""The only module through which gpustruct writes bytes into a wgpu buffer; it also forgets what views know of those bytes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .backend import check_alive, refused
 
 
 class Data(NamedTuple):
-    """Bytes of host memory, to byte `target`; wgpu copies them at once."""
+    """`size` bytes of host memory, to byte `target`. wgpu copies them before the call returns."""
 
     memory: Any
     target: int
@@ -20,7 +20,7 @@ class Data(NamedTuple):
 
 
 class BufferCopy(NamedTuple):
-    """Bytes of another buffer, from byte `source` to byte `target`."""
+    """`size` bytes of another buffer, from byte `source` to byte `target`."""
 
     buffer: Any
     source: int
@@ -36,7 +36,7 @@ class Clear(NamedTuple):
 
 
 class Dispatch(NamedTuple):
-    """One dispatch of a compute pipeline, with `resources` in group 0; it writes `size` bytes from `target` on."""
+    """One dispatch of a compute pipeline with `resources` in group 0, which writes `size` bytes from byte `target` on."""
 
     pipeline: Any
     resources: list[dict[str, Any]]
@@ -46,15 +46,16 @@ class Dispatch(NamedTuple):
 
 
 Write = Data | BufferCopy | Clear | Dispatch
-# Buffers, each with the writes to it; none is empty.
-Orders = Sequence[tuple[Any, Sequence[Write]]]
+# Pairs of a buffer and the writes to it, at least one each.
+BufferWrites = Sequence[tuple[Any, Sequence[Write]]]
 
 
 def send(device: Any, buffer: Any, writes: Sequence[Write], *, function: str = "write", encoder: Any = None) -> None:
-    """Carry out writes to one buffer: at once and in one submit, or recorded into `encoder` for the caller to submit.
+    """Carry out writes to one buffer: in one submit now, or recorded into `encoder`, which the caller submits.
 
-    A view that was sent to these bytes is sent whole the next time; after writes into an encoder every time, for
-    nobody says when it is submitted. BindingError if the buffer was destroyed or the device is lost.
+    A view that was sent to these bytes is sent whole the next time. After writes into an encoder it is sent whole every time,
+    because nothing tells us when the encoder is submitted. Raises BindingError if the buffer was destroyed or the device is
+    lost.
 
     >>> device = wgpu.utils.get_default_device()
     >>> buffer = device.create_buffer(size=8, usage=wgpu.BufferUsage.COPY_DST | wgpu.BufferUsage.COPY_SRC)
@@ -66,8 +67,8 @@ def send(device: Any, buffer: Any, writes: Sequence[Write], *, function: str = "
         send_all(device, [(buffer, writes)], function=function, encoder=encoder)
 
 
-def send_all(device: Any, orders: Orders, *, function: str, encoder: Any = None) -> None:
-    """`send` for several buffers, or several times: the commands of all in one submit, in order.
+def send_all(device: Any, buffer_writes: BufferWrites, *, function: str, encoder: Any = None) -> None:
+    """`send` for several buffers: all commands in one submit, in order. A buffer may come more than once.
 
     >>> device = wgpu.utils.get_default_device()
     >>> usage = wgpu.BufferUsage.COPY_DST | wgpu.BufferUsage.COPY_SRC
@@ -77,10 +78,10 @@ def send_all(device: Any, orders: Orders, *, function: str, encoder: Any = None)
     b'abcd'
     """
     try:
-        # No view may be sent between the two: what it remembers would be overwritten.
+        # If a view were sent between the two steps, it would remember bytes that are about to be overwritten.
         with changes.SentBytes.lock:
             commands: list[tuple[Any, BufferCopy | Clear | Dispatch]] = []
-            for buffer, writes in orders:
+            for buffer, writes in buffer_writes:
                 start, stop = min(write.target for write in writes), max(write.target + write.size for write in writes)
                 changes.sent_to(buffer).overwritten(start, stop, recorded=encoder is not None)
                 for write in writes:
@@ -100,8 +101,8 @@ def send_all(device: Any, orders: Orders, *, function: str, encoder: Any = None)
         raise refused(error, function) from None
 
 
-def send_bytes(device: Any, buffer: Any, known: changes.SentBytes, memory: Any, target: int, size: int) -> None:
-    """`send` of one `Data` at the least cost; `known` is what views know of the buffer, `changes.sent_to(buffer)`.
+def send_bytes(device: Any, buffer: Any, sent: changes.SentBytes, memory: Any, target: int, size: int) -> None:
+    """`send` of one `Data` with the least overhead. `sent` must be ``changes.sent_to(buffer)``.
 
     >>> device = wgpu.utils.get_default_device()
     >>> buffer = device.create_buffer(size=4, usage=wgpu.BufferUsage.COPY_DST | wgpu.BufferUsage.COPY_SRC)
@@ -110,8 +111,8 @@ def send_bytes(device: Any, buffer: Any, known: changes.SentBytes, memory: Any, 
     b'abcd'
     """
     try:
-        with known.lock:
-            known.overwritten(target, target + size)
+        with sent.lock:
+            sent.overwritten(target, target + size)
             device.queue.write_buffer(buffer, target, memory, 0, size)
     except wgpu.GPUError as error:
         raise refused(error, "write") from None
@@ -125,8 +126,8 @@ def _record(device: Any, encoder: Any, buffer: Any, command: BufferCopy | Clear 
     else:
         entries = [{"binding": k, "resource": resource} for k, resource in enumerate(command.resources)]
         group = device.create_bind_group(layout=command.pipeline.get_bind_group_layout(0), entries=entries)
-        work = encoder.begin_compute_pass()
-        work.set_pipeline(command.pipeline)
-        work.set_bind_group(0, group)
-        work.dispatch_workgroups(*command.groups)
-        work.end()
+        compute_pass = encoder.begin_compute_pass()
+        compute_pass.set_pipeline(command.pipeline)
+        compute_pass.set_bind_group(0, group)
+        compute_pass.dispatch_workgroups(*command.groups)
+        compute_pass.end()

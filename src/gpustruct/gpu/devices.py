@@ -1,4 +1,4 @@
-"""What a wgpu device, queue or buffer can do, asked for in one place, before wgpu is asked to do it."""
+"""Checks of devices, queues, buffers and numbers, before wgpu gets them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..types import layout_of
 from .backend import owner_of
 
 F16 = "shader-f16"
-# RecordBuffers and their uploads map staging buffers of their own.
+# A RecordBuffer is never mapped itself: staging buffers are.
 MAPPED = wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.MAP_WRITE
 # WebGPU §5.1: copies and writes start at a multiple of 4 bytes and are a multiple of 4 bytes long.
 COPY_ALIGNMENT = 4
@@ -29,15 +29,15 @@ class _Default:
 
 
 def default_device() -> Any:
-    """A device of the preferred adapter, with f16 in shaders if it can; made once for the process, again if lost.
+    """A device of the preferred adapter, with f16 in shaders if possible. It is made once per process, and again if lost.
 
-    Its limits are the adapter's own. Raises BindingError where no adapter answers. WebGPU §4.2 (GPU).
+    Its limits are the adapter's. Raises BindingError if there is no adapter. WebGPU §4.2 (GPU).
 
     >>> device = default_device()
     >>> device is default_device()
     True
     """
-    if _Default.device is None or not _answers(_Default.device):
+    if _Default.device is None or not _works(_Default.device):
         try:
             adapter = wgpu.gpu.request_adapter_sync(power_preference="high-performance")
         except Exception as error:
@@ -47,8 +47,8 @@ def default_device() -> Any:
     return _Default.device
 
 
-def _answers(device: Any) -> bool:
-    # A driver that fails to compile a shader takes the device with it.
+def _works(device: Any) -> bool:
+    # A driver that fails to compile a shader may lose the device.
     try:
         device.create_buffer(size=4, usage=wgpu.BufferUsage.COPY_DST).destroy()
     except wgpu.GPUError:
@@ -57,7 +57,7 @@ def _answers(device: Any) -> bool:
 
 
 def device_of(target: Any, function: str) -> Any:
-    """The device behind a device or a queue; BindingError for anything else."""
+    """A device, or the device of a queue; BindingError for anything else."""
     if isinstance(target, wgpu.GPUQueue):
         target = owner_of(target)
     if not isinstance(target, wgpu.GPUDevice):
@@ -105,8 +105,8 @@ def check_offset(offset: Any, function: str) -> int:
     return number
 
 
-def check_room(buffer: Any, offset: int, needed: int, function: str) -> None:
-    """BindingError unless `needed` bytes from `offset`, in whole words, lie inside the buffer."""
+def check_fits(buffer: Any, offset: int, needed: int, function: str) -> None:
+    """BindingError unless the buffer holds `needed` bytes, rounded up to whole words, from `offset` on."""
     needed = round_up(COPY_ALIGNMENT, needed)
     if offset + needed > buffer.size:
         facts = {"needed": needed, "offset": offset, "size": buffer.size, "total": offset + needed}
@@ -120,7 +120,7 @@ def uses_f16(layout: Layout) -> bool:
 
 
 def check_features(device: Any, layout: Layout) -> None:
-    """BindingError where a type needs f16 and the device lacks it."""
+    """BindingError if the type needs f16 and the device does not support it."""
     if uses_f16(layout) and F16 not in device.features:
         rule = "device-feature" if F16 in device.adapter.features else "adapter-feature"
         raise BindingError.of(rule, feature=F16, where=layout.name)
@@ -136,8 +136,8 @@ def layout_of_type(T: Any, function: str) -> Layout:
     return layout_of(T)
 
 
-def whole(name: str, value: Any, least: int, most: int, default: int | None, where: str) -> int:
-    """`value` as an int from `least` to `most`, for None `default` where there is one; BindingError otherwise."""
+def check_integer(name: str, value: Any, least: int, most: int, default: int | None, where: str) -> int:
+    """`value` as an int from `least` to `most`, or `default` for None; BindingError otherwise."""
     if value is None and default is not None:
         return default
     try:
@@ -154,9 +154,9 @@ def whole(name: str, value: Any, least: int, most: int, default: int | None, whe
 
 
 def check_limit(device: Any, limit: str, value: int, where: str, way_out: str) -> None:
-    """BindingError where `value` exceeds a limit of the device.
+    """BindingError if `value` exceeds a limit of the device.
 
-    It says what to request where the adapter allows so much; `way_out` is what helps where it does not.
+    If the adapter allows the value, the error says what to request; `way_out` says what helps otherwise.
     """
     most, allowed = device.limits[limit], device.adapter.limits[limit]
     if value > most:
@@ -167,7 +167,7 @@ def check_limit(device: Any, limit: str, value: int, where: str, way_out: str) -
 
 
 def usage_flags(usage: Any, function: str) -> int:
-    """wgpu buffer usage as a number, from a number or from text such as "STORAGE | VERTEX", in any case, as wgpu-py does."""
+    """wgpu buffer usage as a number, from a number or from text such as "STORAGE | VERTEX", in upper or lower case."""
     try:
         if isinstance(usage, str):
             flags = 0
@@ -191,7 +191,7 @@ def _usage_error(usage: Any, current: str, function: str) -> BindingError:
 
 
 def element_of(T: Any) -> Any:
-    """The type of one counted record: the element of a runtime-sized array that `T` is or ends in, or `T`."""
+    """The type of one record: the element type of the runtime-sized array that `T` is or ends in, otherwise `T`."""
     layout: Layout = T.__layout__
     if layout.is_runtime_array:
         return T.__element__
@@ -201,7 +201,7 @@ def element_of(T: Any) -> Any:
 
 
 def dispatch(device: Any, groups: int) -> tuple[int, int, int]:
-    """Workgroups in as few dimensions as the device's limit allows, x first."""
+    """The number of workgroups in x, y and z, in one dimension if the device's limit allows it, otherwise in two."""
     most = device.limits["max-compute-workgroups-per-dimension"]
     if groups <= most:
         return groups, 1, 1

@@ -1,4 +1,4 @@
-"""Packs what a chunk plan says into memory, at once or in another thread, and checks values without packing them."""
+"""Packs a chunk plan into memory, in this thread or in another, and checks values without packing them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ..memory_mapped import MappedColumns
 from ..packing import Part, columns_of, fault
 from .chunking import ChunkPlan, Span
 
-# How records are stored into mapped memory: past the caches.
+# Mapped memory is written with streaming stores, which bypass the caches.
 STORES = _kernel.MODE_STREAM
-# Values are checked in blocks of so many bytes: large enough for all threads, small enough to show progress.
+# Values are checked in blocks of this many bytes: large enough for all threads, small enough to report progress.
 CHECK_BYTES = 8 << 20
 
 
 class Packing:
-    """The packing of one chunk plan. It holds on to the batch and the memory until it is done."""
+    """Packs one chunk plan. It keeps the batch and the memory alive until it is done."""
 
     def __init__(self, batch: Batch, plan: ChunkPlan, workers: int, mode: int) -> None:
         self._batch, self._plan, self._workers, self._mode = batch, plan, workers, mode
@@ -29,7 +29,7 @@ class Packing:
         self._future: Any = None
 
     def begin(self, memory: Any, owner: Any = None) -> None:
-        """Start packing into `memory`; `owner`, whose memory it is, lives until all is packed."""
+        """Start to pack into `memory`, which belongs to `owner`: that object is kept alive until all is packed."""
         if self._workers == 1:
             self._run(memory)
             return
@@ -52,19 +52,19 @@ class Packing:
                 return
 
     def finish(self) -> None:
-        """Wait until all is packed; raise the first value that does not fit."""
-        self.settle()
+        """Wait until all is packed. Raises SourceError for the first value that does not fit."""
+        self.wait()
         if self._refused is not None:
             raise fault(self._batch, *self._refused)
 
-    def settle(self) -> None:
+    def wait(self) -> None:
         """Wait until all is packed."""
         if self._future is not None:
             self._future.result()
 
 
 def pack_now(batch: Batch, plan: ChunkPlan, memory: Any) -> None:
-    """Pack a plan in this thread; raise the first value that does not fit."""
+    """Pack a plan in this thread. Raises SourceError for the first value that does not fit."""
     packing = Packing(batch, plan, 1, _kernel.MODE_PLAIN)
     packing.begin(memory)
     packing.finish()
@@ -73,13 +73,13 @@ def pack_now(batch: Batch, plan: ChunkPlan, memory: Any) -> None:
 def check_spans(
     batch: Batch, spans: Sequence[Span], workers: int, files: MappedColumns, checked: Callable[[int], object]
 ) -> None:
-    """Raise the first value that does not fit; `checked` is called with the number of records after each block."""
+    """Raise SourceError for the first value that does not fit. After each block, `checked` gets its number of records."""
     for span in spans:
-        doubtful = may_fail(columns_of(batch, span.part))
+        must_check = may_fail(columns_of(batch, span.part))
         step = max(1, CHECK_BYTES // span.part.stride)
         for start in range(span.start, span.stop, step):
             stop = min(span.stop, start + step)
-            if doubtful:
+            if must_check:
                 count = 1 if (stop - start) * span.part.stride < threads.SPLIT_BYTES else workers
                 run, stride = span.part.run, span.part.stride
                 record, leaf = run.scatter(None, 0, stride, start, stop, _kernel.MODE_CHECK, count)
@@ -90,7 +90,7 @@ def check_spans(
 
 
 def may_fail(columns: Columns) -> bool:
-    """Whether any value of the columns could be out of range for its member.
+    """Whether the dtypes of the columns allow a value that is out of range for its member.
 
     >>> from gpustruct import f32
     >>> from gpustruct.columns import collect

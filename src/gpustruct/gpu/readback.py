@@ -1,4 +1,4 @@
-"""The way back: records copied into mapped chunks, gathered from there straight into columns."""
+"""Reads: records are copied into mapped chunks, and unpacked from there into columns."""
 
 from __future__ import annotations
 
@@ -45,34 +45,33 @@ def read_words(device: Any, buffer: Any, offsets: Sequence[int]) -> list[bytes]:
     return [data[4 * k : 4 * k + 4] for k in range(len(offsets))]
 
 
-def blank(T: Any, count: int) -> Any:
-    """A batch of `count` records of `T` over fresh memory, each column an array of its own.
+def empty_batch(T: Any, count: int) -> Any:
+    """A batch of `count` uninitialised records of `T`, each column a new array.
 
-    Its values are whatever the memory held. For a type that ends in a runtime-sized array: one record
-    whose tail has `count` elements.
+    For a type that ends in a runtime-sized array: one record, whose array has `count` elements.
 
     >>> from gpustruct import vec3f
-    >>> np.asarray(blank(vec3f, 5)).shape
+    >>> np.asarray(empty_batch(vec3f, 5)).shape
     (5, 3)
     """
     runtime = layout_of(T).is_runtime_sized
-    return _blank(T, () if runtime else (count,), count)
+    return _empty_batch(T, () if runtime else (count,), count)
 
 
-def _blank(cls: Any, shape: tuple[int, ...], count: int) -> Any:
+def _empty_batch(cls: Any, shape: tuple[int, ...], count: int) -> Any:
     columns: list[Any] = []
     for spec in cls.__members__.values():
         dims = ((count,) if spec.runtime else shape) + spec.dims
         layout: Layout = spec.core.__layout__
         if layout.kind == "struct":
-            columns.append(_blank(spec.core, dims, count))
+            columns.append(_empty_batch(spec.core, dims, count))
         else:
             columns.append(np.empty(dims + layout.shape, DTYPES[layout.scalar]))
     return from_columns(cls, tuple(columns), shape)
 
 
 class ReadbackChunk:
-    """One MAP_READ buffer: filled by the device, mapped, gathered from, unmapped."""
+    """One MAP_READ buffer. The device fills it; it is mapped, read and unmapped."""
 
     def __init__(self, device: Any, size: int) -> None:
         usage = wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.COPY_DST
@@ -81,7 +80,7 @@ class ReadbackChunk:
         self.mapping: Any = None
 
     def fetch(self, source: Any, plan: ChunkPlan) -> None:
-        """Submit the copies of a plan, and ask for the memory."""
+        """Submit the copies of a plan, and start to map the memory."""
         check_alive(self.device, source, "read")
         copies: list[BufferCopy] = []
         for copy in plan.copies:
@@ -91,7 +90,7 @@ class ReadbackChunk:
         self.mapping = Mapping(self.buffer, "READ")
 
     def gather(self, plan: ChunkPlan, out: Batch, workers: int) -> None:
-        """Gather what has arrived into the columns of `out`; waits for it. May be called again, after an interrupt too."""
+        """Wait for the memory, and unpack it into the columns of `out`. After an interrupt it may be called again."""
         self.mapping.wait("read")
         memory = self.buffer.read_mapped(0, round_up(4, plan.size), copy=False)
         for piece in plan.pieces:
@@ -113,9 +112,9 @@ def _gather(piece: Piece, memory: Any, out: Batch, workers: int) -> None:
 
 
 class PendingRead(Generic[Record]):
-    """Records on their way back: `done` says whether they have come, `result()` gives them, `await` too.
+    """A read that was submitted. `result()` waits for its records and returns them; so does ``await``.
 
-    The records are those at the time of the call, whatever is written later. `result()` waits.
+    The records are those at the time of `read_async`, whatever is written later. `done` says whether they have arrived.
 
     >>> from gpustruct import u32
     >>> from gpustruct.gpu import RecordBuffer
@@ -138,10 +137,10 @@ class PendingRead(Generic[Record]):
         return all(chunk.mapping.arrived for _, chunk in self._in_flight)
 
     def result(self) -> Record:
-        """The records, as a batch; waits for the device if they have not come."""
+        """The records, as a batch. Waits for the device if they have not arrived."""
         with self._lock:
             while self._in_flight:
-                # It leaves the list when its records are in the columns: an interrupted call can be made again.
+                # Removed only after its records are in the columns, so that an interrupted call can be repeated.
                 plan, chunk = self._in_flight[-1]
                 try:
                     chunk.gather(plan, self._out, self._workers)
@@ -152,7 +151,7 @@ class PendingRead(Generic[Record]):
         return self._out
 
     def __repr__(self) -> str:
-        state = "taken" if not self._in_flight else "here" if self.done else "on their way"
+        state = "read" if not self._in_flight else "arrived" if self.done else "waiting for the device"
         return f"<PendingRead of {self._out!r}: {state}>"
 
     def __await__(self) -> Generator[Any, Any, Record]:
@@ -162,7 +161,7 @@ class PendingRead(Generic[Record]):
 
 
 class Reader:
-    """A device's readback chunks, kept and used again; their bytes are bounded as an Uploader's are."""
+    """Reads the buffers of one device. It keeps its chunks for later reads; their total size is bounded as an Uploader's is."""
 
     def __init__(self, device: Any) -> None:
         self._device = device
@@ -173,7 +172,7 @@ class Reader:
 
     @classmethod
     def of(cls, device: Any) -> Reader:
-        """The reader that everything of this device shares."""
+        """The reader that all buffers of this device share."""
         held = vars(device)
         return held.get("_gpustruct_reader") or held.setdefault("_gpustruct_reader", cls(device))
 
@@ -189,7 +188,7 @@ class Reader:
         return ReadbackChunk(self._device, rounded)
 
     def give_back(self, chunk: ReadbackChunk) -> None:
-        """Keep a chunk to use it again, once its records were gathered."""
+        """Keep a chunk for later reads, after its records were unpacked."""
         chunk.release()
         with self._lock:
             self._spare.append(chunk)
@@ -222,7 +221,7 @@ class Reader:
         self.give_back(chunk)
 
     def begin(self, buffer: Any, out: Any, offset: int, spans: Sequence[Span] | None = None) -> PendingRead[Any]:
-        """Submit the copies now; the columns of `out` are filled when the result is asked for."""
+        """Submit the copies now; `PendingRead.result` fills the columns of `out`."""
         spans = spans_of(unpack_plan(type(out), out), offset, buffer.size) if spans is None else spans
         total = sum(span.size for span in spans)
         in_flight: list[tuple[ChunkPlan, ReadbackChunk]] = []
@@ -242,15 +241,14 @@ def read_buffer(target: Any, buffer: Any, T: type[array], count: int | None = ..
 @overload
 def read_buffer(target: Any, buffer: Any, T: type[Record], count: int | None = ..., offset: int = ...) -> Record: ...
 def read_buffer(target: Any, buffer: Any, T: Any, count: int | None = None, offset: int = 0) -> Any:
-    """The records of a wgpu buffer, from byte `offset` on, as a batch of `T` over fresh memory.
+    """The records of a buffer, from byte `offset` on, as a batch of `T` over new arrays.
 
-    `target` is the device or its queue; `buffer` a wgpu buffer or a RecordBuffer. `count` is in records (elements
-    of the tail, for a type that ends in a runtime-sized array); without it, as many as the buffer holds, in use or
-    not. Each column comes back as an array of its own. Of ``array[T]`` come back records of T. Waits until
-    everything submitted before is done.
+    `target` is the device or its queue; `buffer` is a wgpu buffer or a RecordBuffer. `count` is the number of records, or of
+    elements for a type that ends in a runtime-sized array; by default as many as the buffer has room for, in use or not. An
+    ``array[T]`` is read as records of T. Waits until everything submitted before is done.
 
     Raises BindingError for what is no buffer of this device, lacks COPY_SRC, is mapped, destroyed or too
-    small, or if `offset` is no multiple of 4; LayoutError for what is no type. WebGPU §5.2 (buffer mapping).
+    small, or if `offset` is not a multiple of 4; LayoutError for what is no type. WebGPU §5.2 (buffer mapping).
 
     >>> from gpustruct import u32
     >>> device = wgpu.utils.get_default_device()
@@ -266,7 +264,7 @@ def read_buffer(target: Any, buffer: Any, T: Any, count: int | None = None, offs
     offset = devices.check_offset(offset, "read_buffer")
     # Copies are whole words.
     room = records_in(layout, buffer.size // 4 * 4 - offset)
-    number = devices.whole("count", count, 0, room, room, "read_buffer")
-    devices.check_room(buffer, offset, extent(layout, number), "read_buffer")
+    number = devices.check_integer("count", count, 0, room, room, "read_buffer")
+    devices.check_fits(buffer, offset, extent(layout, number), "read_buffer")
     kind: Any = devices.element_of(T) if layout.is_runtime_array else T
-    return Reader.of(device).read(buffer, blank(kind, number), offset)
+    return Reader.of(device).read(buffer, empty_batch(kind, number), offset)

@@ -1,7 +1,7 @@
-"""Scattered records: uploaded side by side, and put in their places by a compute shader.
+"""A compute shader that writes scattered records: they are uploaded contiguously, and it copies each to its index.
 
-A copy command for each run of neighbours costs the host some microseconds; with thousands of runs the
-shader is cheaper on every device. The bytes are the same either way.
+A copy command for each contiguous run costs the host some microseconds. With thousands of runs the shader costs less on every
+device. The bytes are the same either way.
 """
 
 from __future__ import annotations
@@ -20,118 +20,120 @@ from .backend import refused
 from .chunking import spans_of
 from .commands import Dispatch
 from .selection import Selection
-from .upload import Uploader
+from .transfers import Transfers
 
-# Up to so many runs a copy command for each costs less than the shader (docs/performance.md).
+# Up to this many runs, one copy command each costs less than the shader (docs/performance.md).
 MANY_RUNS = 32
 WORKGROUP = 64
-# No device asks more of the offset of a storage binding (WebGPU §3.6.2, the default limit).
+# No device requires more for the offset of a storage binding (WebGPU §3.6.2, the default limit).
 LARGEST_ALIGNMENT = 256
 BINDING_LIMIT = "max-storage-buffer-binding-size"
 
 SHADER = f"""
-@group(0) @binding(0) var<storage, read> compact: array<u32>;
-@group(0) @binding(1) var<storage, read> places: array<u32>;
+@group(0) @binding(0) var<storage, read> packed: array<u32>;
+@group(0) @binding(1) var<storage, read> targets: array<u32>;
 @group(0) @binding(2) var<storage, read_write> records: array<u32>;
-// Words of a record; the word of the first record; words in all; invocations in a row.
+// Words in a record; the word of the first record; words in total; invocations in a row.
 @group(0) @binding(3) var<uniform> size: vec4u;
 
-@compute @workgroup_size({WORKGROUP}) fn place(@builtin(global_invocation_id) id: vec3u) {{
+@compute @workgroup_size({WORKGROUP}) fn scatter(@builtin(global_invocation_id) id: vec3u) {{
     let k = id.x + id.y * size.w;
     if k < size.z {{
-        records[size.y + places[k / size.x] * size.x + k % size.x] = compact[k];
+        records[size.y + targets[k / size.x] * size.x + k % size.x] = packed[k];
     }}
 }}
 """
 
 
 class ScatterShader:
-    """The shader that puts compacted records in their places, and the buffers that feed it."""
+    """The compiled shader, and the buffers that hold its inputs."""
 
     def __init__(self, device: Any) -> None:
         self._device = device
         self._pipeline: Any = None
-        self._buffers: dict[str, Any] = {}
+        self._inputs: dict[str, Any] = {}
 
     @classmethod
-    def of(cls, uploader: Uploader) -> ScatterShader:
+    def of(cls, transfers: Transfers) -> ScatterShader:
         """The one that all buffers of an uploader share."""
-        return _shaders.get(uploader) or _shaders.setdefault(uploader, cls(uploader.device))
+        return _shaders.get(transfers) or _shaders.setdefault(transfers, cls(transfers.device))
 
-    def fits(self, base: int, stride: int) -> bool:
-        """Whether the shader can place records: they are whole words, and one is no larger than a binding."""
+    def supports(self, base: int, stride: int) -> bool:
+        """Whether the shader can write these records: they are whole words, and one record fits in a binding."""
         return base % 4 == 0 and stride % 4 == 0 and stride + LARGEST_ALIGNMENT <= self._device.limits[BINDING_LIMIT]
 
-    def write(self, uploader: Uploader, buffer: Any, batch: Batch, chosen: Selection, base: int, stride: int) -> None:
-        """Upload the chosen records of `batch`, and put each in its place; `fits` has said yes.
+    def write(
+        self, transfers: Transfers, buffer: Any, batch: Batch, selection: Selection, base: int, stride: int
+    ) -> None:
+        """Write the selected records of `batch` to their targets; `supports` must be true.
 
-        A value that does not fit raises SourceError before the buffer is touched.
+        A value that does not fit raises SourceError before the buffer changes.
         """
-        count = len(chosen.places)
-        if count != len(batch) or (np.diff(chosen.sources) != 1).any():
-            batch = batch[chosen.sources]
-        # A buffer larger than a binding is reached through windows; places are sorted.
-        most = self._device.limits[BINDING_LIMIT] // 4 * 4
+        count = len(selection.targets)
+        if count != len(batch) or (np.diff(selection.sources) != 1).any():
+            batch = batch[selection.sources]
+        # A buffer larger than a binding is written through several bindings: (offset, first target, stop target).
+        largest = self._device.limits[BINDING_LIMIT] // 4 * 4
         windows: list[tuple[int, int, int]] = []
         start = 0
         while start < count:
-            at = (base + int(chosen.places[start]) * stride) // LARGEST_ALIGNMENT * LARGEST_ALIGNMENT
-            reach = min((at + most - base) // stride - 1, int(chosen.places[start]) + most // stride)
-            stop = min(int(np.searchsorted(chosen.places, reach, "right")), start + most // stride)
-            windows.append((at, start, stop))
+            first = int(selection.targets[start])
+            offset = (base + first * stride) // LARGEST_ALIGNMENT * LARGEST_ALIGNMENT
+            last = min((offset + largest - base) // stride - 1, first + largest // stride)
+            stop = min(int(np.searchsorted(selection.targets, last, "right")), start + largest // stride)
+            windows.append((offset, start, stop))
             start = stop
         if len(windows) > 1:
             check_values(pack_plan(batch), batch)
-        for at, start, stop in windows:
-            whole = len(windows) == 1
-            part = batch if whole else batch[start:stop]
-            # The buffers that feed the shader are everyone's.
-            with uploader.turn:
-                at = 0 if whole and buffer.size <= most else at
-                self._write_window(uploader, buffer, part, chosen.places[start:stop], base, stride, at)
+        for offset, start, stop in windows:
+            is_only = len(windows) == 1
+            records = batch if is_only else batch[start:stop]
+            # All writes share the input buffers.
+            with transfers.lock:
+                offset = 0 if is_only and buffer.size <= largest else offset
+                self._write_window(transfers, buffer, records, selection.targets[start:stop], base, stride, offset)
 
     def _write_window(
-        self, uploader: Uploader, buffer: Any, batch: Batch, places: np.ndarray, base: int, stride: int, at: int
+        self, transfers: Transfers, buffer: Any, batch: Batch, targets: np.ndarray, base: int, stride: int, offset: int
     ) -> None:
-        count, words = len(places), stride // 4
+        count, words = len(targets), stride // 4
         groups = devices.dispatch(self._device, -(-count * words // WORKGROUP))
-        # The shader adds modulo 2^32: a window may start after the first record.
-        first = (base - at) // 4 % (1 << 32)
+        # The shader adds modulo 2^32, so this also holds where the binding starts after the first record.
+        first = (base - offset) // 4 % (1 << 32)
         size = types.vec4u(np.array([words, first, count * words, groups[0] * WORKGROUP], np.uint32))
-        feeds = {"compact": batch, "places": types.u32(places), "size": size}
         resources: list[dict[str, Any]] = []
-        for name, feed in feeds.items():
-            bound = pack_plan(feed)
-            held = self._room(name, bound.size)
-            uploader.put(held, feed, spans_of(bound, 0))
+        for name, values in {"packed": batch, "targets": types.u32(targets), "size": size}.items():
+            bound = pack_plan(values)
+            held = self._input(name, bound.size)
+            transfers.put(held, values, spans_of(bound, 0))
             resources.append({"buffer": held, "offset": 0, "size": bound.size})
-        reached = min(self._device.limits[BINDING_LIMIT] // 4 * 4, buffer.size - at)
-        resources.insert(2, {"buffer": buffer, "offset": at, "size": reached})
-        target = base + int(places[0]) * stride
-        written = base + (int(places[-1]) + 1) * stride - target
+        visible = min(self._device.limits[BINDING_LIMIT] // 4 * 4, buffer.size - offset)
+        resources.insert(2, {"buffer": buffer, "offset": offset, "size": visible})
+        target = base + int(targets[0]) * stride
+        written = base + (int(targets[-1]) + 1) * stride - target
         try:
             pipeline = self._compiled()
         except wgpu.GPUError as error:
             raise refused(error, "write") from None
-        uploader.send(buffer, [Dispatch(pipeline, resources, groups, target, written)])
+        transfers.send(buffer, [Dispatch(pipeline, resources, groups, target, written)])
 
-    def _room(self, name: str, size: int) -> Any:
-        """A buffer of at least `size` bytes, kept and used again."""
-        held = self._buffers.get(name)
+    def _input(self, name: str, size: int) -> Any:
+        """An input buffer of at least `size` bytes, reused between writes."""
+        held = self._inputs.get(name)
         if held is None or held.size < size:
             kind = wgpu.BufferUsage.UNIFORM if name == "size" else wgpu.BufferUsage.STORAGE
             usage = kind | wgpu.BufferUsage.COPY_DST
-            most = self._device.limits[BINDING_LIMIT]
-            grown = min(most // 4 * 4, max(16, 1 << (size - 1).bit_length()))
-            held = self._buffers[name] = self._device.create_buffer(size=grown, usage=usage)
+            largest = self._device.limits[BINDING_LIMIT]
+            grown = min(largest // 4 * 4, max(16, 1 << (size - 1).bit_length()))
+            held = self._inputs[name] = self._device.create_buffer(size=grown, usage=usage)
         return held
 
     def _compiled(self) -> Any:
         if self._pipeline is None:
             module = self._device.create_shader_module(code=SHADER)
-            compute = {"module": module, "entry_point": "place"}
+            compute = {"module": module, "entry_point": "scatter"}
             self._pipeline = self._device.create_compute_pipeline(layout="auto", compute=compute)
         return self._pipeline
 
 
-_shaders: weakref.WeakKeyDictionary[Uploader, ScatterShader] = weakref.WeakKeyDictionary()
+_shaders: weakref.WeakKeyDictionary[Transfers, ScatterShader] = weakref.WeakKeyDictionary()

@@ -8,69 +8,77 @@ import numpy as np
 
 from ..errors import BindingError, SourceError
 
-Run = tuple[int, int, int]
+
+class Run(NamedTuple):
+    """Records [start, stop) of the batch, which go to the buffer's records from `target` on."""
+
+    start: int
+    stop: int
+    target: int
 
 
 class Selection(NamedTuple):
-    """Record `sources[k]` of the batch goes to place `places[k]` of the buffer; no place comes twice."""
+    """Record `sources[k]` of the batch goes to record `targets[k]` of the buffer. Targets ascend, so none repeats."""
 
     sources: np.ndarray
-    places: np.ndarray
+    targets: np.ndarray
 
     def _breaks(self) -> np.ndarray:
-        return np.flatnonzero((np.diff(self.places) != 1) | (np.diff(self.sources) != 1)) + 1
+        return np.flatnonzero((np.diff(self.targets) != 1) | (np.diff(self.sources) != 1)) + 1
 
     @property
     def run_count(self) -> int:
-        """How many runs there are."""
-        return len(self._breaks()) + (len(self.places) > 0)
+        """The number of `runs`."""
+        return len(self._breaks()) + (len(self.targets) > 0)
 
     @property
     def runs(self) -> list[Run]:
-        """(first, behind the last, place of the first): neighbours in the batch that stay neighbours."""
-        if not len(self.places):
+        """The longest ranges of records that are contiguous both in the batch and in the buffer."""
+        if not len(self.targets):
             return []
         starts = np.concatenate([[0], self._breaks()])
-        lengths = np.diff(np.concatenate([starts, [len(self.places)]]))
+        lengths = np.diff(np.concatenate([starts, [len(self.targets)]]))
         first = self.sources[starts]
-        return list(zip(first.tolist(), (first + lengths).tolist(), self.places[starts].tolist(), strict=True))
+        rows = zip(first.tolist(), (first + lengths).tolist(), self.targets[starts].tolist(), strict=True)
+        return [Run(*row) for row in rows]
 
-    def in_order(self) -> Selection:
-        """The same places, filled from a batch that has one record for each."""
-        return Selection(np.arange(len(self.places)), self.places)
+    def with_sources_in_order(self) -> Selection:
+        """The same targets, for a batch that has one record for each of them."""
+        return Selection(np.arange(len(self.targets)), self.targets)
 
 
 def select(where: Any, shape: tuple[int, ...], capacity: int) -> Selection:
-    """What `where`, a mask, a slice or indices, makes of a batch of `shape` and a buffer of `capacity` records.
+    """The selection that `where` (a mask, a slice or indices) makes, for a batch of `shape` and a buffer of `capacity` records.
 
-    Raises SourceError where the batch does not match, BindingError for a place outside the buffer.
+    If an index repeats, the last record wins. Raises SourceError where the batch does not match `where`, BindingError for
+    a record outside the buffer.
 
-    >>> select([5, 2, 5], (3,), 10).places.tolist(), select([5, 2, 5], (3,), 10).sources.tolist()
+    >>> select([5, 2, 5], (3,), 10).targets.tolist(), select([5, 2, 5], (3,), 10).sources.tolist()
     ([2, 5], [1, 2])
     """
     if len(shape) > 1:
         raise SourceError.of("where-batch", current=f"a batch of shape {shape}", expected="one batch dimension")
     if isinstance(where, slice):
-        places, mask_length = _sliced(where, capacity), -1
+        targets, mask_length = _sliced(where, capacity), -1
     else:
-        places, mask_length = _indexed(where, capacity)
+        targets, mask_length = _indexed(where, capacity)
     count = shape[0] if shape else 1
     if not shape:
-        sources = np.zeros(len(places), np.int64)
-    elif count == len(places):
+        sources = np.zeros(len(targets), np.int64)
+    elif count == len(targets):
         sources = np.arange(count)
     elif count == mask_length:
-        sources = places
+        sources = targets
     else:
-        expected = f"{len(places)}" + (f" or {mask_length}" if mask_length >= 0 else "")
+        expected = f"{len(targets)}" + (f" or {mask_length}" if mask_length >= 0 else "")
         raise SourceError.of("where-batch", current=f"{count} records", expected=f"{expected} records")
-    if len(places) > 1 and (np.diff(places) <= 0).any():
-        # Sorted, the last of equals: neighbours join up, and the order of copies does not matter.
-        order = np.argsort(places, kind="stable")
-        places, sources = places[order], sources[order]
-        last = np.append(places[1:] != places[:-1], True)
-        places, sources = places[last], sources[last]
-    return Selection(sources, places)
+    if len(targets) > 1 and (np.diff(targets) <= 0).any():
+        # Sorted targets make longer runs, and the order of the copies does not matter.
+        order = np.argsort(targets, kind="stable")
+        targets, sources = targets[order], sources[order]
+        last = np.append(targets[1:] != targets[:-1], True)
+        targets, sources = targets[last], sources[last]
+    return Selection(sources, targets)
 
 
 def _sliced(where: slice, capacity: int) -> np.ndarray:
@@ -81,6 +89,7 @@ def _sliced(where: slice, capacity: int) -> np.ndarray:
 
 
 def _indexed(where: Any, capacity: int) -> tuple[np.ndarray, int]:
+    """The indices that a mask or a list of indices names, and the mask's length, -1 for indices."""
     try:
         chosen = np.atleast_1d(np.asarray(where))
     except Exception as error:
@@ -91,9 +100,9 @@ def _indexed(where: Any, capacity: int) -> tuple[np.ndarray, int]:
         raise SourceError.of("where-type", current=f"an array of {chosen.dtype} {chosen.shape}")
     if chosen.dtype.kind == "b":
         if len(chosen) > capacity and chosen[capacity:].any():
-            raise BindingError.of("where-range", place=capacity + int(np.argmax(chosen[capacity:])), capacity=capacity)
+            raise BindingError.of("where-range", index=capacity + int(np.argmax(chosen[capacity:])), capacity=capacity)
         return np.flatnonzero(chosen), len(chosen)
     outside = (chosen < 0) | (chosen >= capacity)
     if outside.any():
-        raise BindingError.of("where-range", place=int(chosen[np.argmax(outside)]), capacity=capacity)
+        raise BindingError.of("where-range", index=int(chosen[np.argmax(outside)]), capacity=capacity)
     return chosen.astype(np.int64), -1

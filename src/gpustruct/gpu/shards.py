@@ -1,4 +1,4 @@
-"""One batch over several devices: a RecordBuffer on each, and the records split between them."""
+"""ShardedBuffer: the records of one batch, split over several devices."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from ..packing import pack_plan
 from . import devices
 from .batching import records_of
 from .bindings import Record
-from .readback import blank
+from .readback import empty_batch
 from .records import RecordBuffer
 from .transfers import Progress
 
 
 class ShardedBuffer(Generic[Record]):
-    """Records of one type over several devices: neighbours stay together, the parts differ by one record at most.
+    """Records of one type, split over several devices into contiguous parts, whose lengths differ by one at most.
 
-    `targets` are wgpu devices; `T` a type of fixed size; `capacity` records in all; `data` records to write, as in
-    `RecordBuffer`, whose other options are `options`. `buffers` has the RecordBuffer of each device, `bounds` the records of the last batch that
-    each holds. Raises what `RecordBuffer` raises; LayoutError for a type that ends in a runtime-sized array.
+    `targets` are wgpu devices; `T` is a type of fixed size; `capacity` is the total number of records. `data` and `options` are
+    those of `RecordBuffer`. `buffers` lists the RecordBuffer of each device, `bounds` the (start, stop) of the last batch's
+    records that each holds. Raises what `RecordBuffer` raises; BindingError for a type that ends in a runtime-sized array.
 
     >>> import numpy as np, wgpu
     >>> from gpustruct import u32
@@ -44,7 +44,7 @@ class ShardedBuffer(Generic[Record]):
             raise BindingError.of("device-type", function="ShardedBuffer", current="no device")
         if "count" in options:
             raise BindingError.of("shard-count")
-        total = devices.whole("capacity", capacity, 1, 1 << 40, None, "ShardedBuffer")
+        total = devices.check_integer("capacity", capacity, 1, 1 << 40, None, "ShardedBuffer")
         if data is not None:
             data = records_of(T, data, "ShardedBuffer")
             total = max(total, pack_plan(data).count)
@@ -68,20 +68,19 @@ class ShardedBuffer(Generic[Record]):
 
     @property
     def capacity(self) -> int:
-        """Records that all buffers have room for together."""
+        """The number of records that all buffers together have room for."""
         return self._capacity
 
     @property
     def count(self) -> int:
-        """Records of the last batch."""
+        """The number of records of the last batch."""
         return self.bounds[-1][1]
 
     def write(self, batch: Any, *, progress: Progress | None = None) -> None:
-        """Write a batch, or what `RecordBuffer.write` takes for one, a part of it to each device.
+        """Write a batch, or anything that `RecordBuffer.write` converts: one part to each device.
 
-        `progress` gets (records done, records in all).
-
-        A value that does not fit raises SourceError before its part is written; parts before it stand.
+        `progress` gets (records done, total records). A value that does not fit raises SourceError before its part is
+        written; the parts before it have been written.
 
         >>> import wgpu
         >>> from gpustruct import u32
@@ -101,11 +100,11 @@ class ShardedBuffer(Generic[Record]):
         self.bounds = list(itertools.pairwise(edges))
         for buffer, (start, stop) in zip(self.buffers, self.bounds, strict=True):
 
-            def behind(done: int, _: int, at: int = start) -> None:
+            def part_progress(done: int, _: int, start: int = start) -> None:
                 if progress is not None:
-                    progress(at + done, count)
+                    progress(start + done, count)
 
-            buffer.write(batch[start:stop], progress=behind)
+            buffer.write(batch[start:stop], progress=part_progress)
 
     def read(self) -> Record:
         """The records of the last batch, from all devices, as one batch; the copies overlap.
@@ -116,18 +115,18 @@ class ShardedBuffer(Generic[Record]):
         >>> numbers.write(u32([1, 2, 3])); len(numbers.read())
         3
         """
-        out = blank(self._type, self.count)
-        begun = [
+        out = empty_batch(self._type, self.count)
+        pending = [
             buffer.read_async(0, stop - start, out=_part(out, start, stop))
             for buffer, (start, stop) in zip(self.buffers, self.bounds, strict=True)
         ]
-        for reading in begun:
-            reading.result()
+        for read in pending:
+            read.result()
         return out
 
 
 def _part(batch: Any, start: int, stop: int) -> Any:
-    """Records [start, stop) over the same columns, writable as they are: indexing spreads them read-only."""
+    """Records [start, stop) over the same, writable columns. (A slice of a batch may have read-only columns.)"""
     columns = tuple(
         _part(column, start, stop) if isinstance(column, Batch) else column[start:stop] for column in batch.__columns__
     )

@@ -1,7 +1,7 @@
-"""Staging memory for uploads: chunks of mapped memory that records are packed straight into.
+"""Staging memory for uploads: chunks of mapped memory that records are packed into.
 
-A chunk is a MAP_WRITE buffer of fixed size. While the device copies one chunk, the next is packed; each chunk is
-mapped again, asynchronously, right after the submit that used it. Memory stays bounded whatever the batch.
+A chunk is a MAP_WRITE buffer of fixed size. While the device copies one chunk, the next is packed. Right after the submit
+that uses a chunk, the chunk is mapped again, asynchronously. The memory is bounded, whatever the size of the batch.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ from . import backend
 
 MIB = 1 << 20
 
-# Chunk bytes and how many of them, by adapter type: where the device's memory is the host's, small chunks
-# stay in the cache and bound memory; across a bus every submit costs, so fewer and larger ones win
-# (docs/performance.md).
+# Bytes of a chunk and number of chunks, by adapter type. Where the device shares the host's memory, small chunks stay in the
+# cache and take little memory. Across a bus every submit costs time, so fewer and larger chunks win (docs/performance.md).
 CHUNKS = {"DiscreteGPU": (64 * MIB, 2)}
 DEFAULT_CHUNKS = (8 * MIB, 4)
 
@@ -28,7 +27,7 @@ _order = itertools.count()
 
 
 class Chunk:
-    """One staging buffer, and the one place where its memory is opened and closed."""
+    """One staging buffer. Only `open` and `close` give out its memory and take it back."""
 
     def __init__(self, device: Any, size: int) -> None:
         usage = wgpu.BufferUsage.MAP_WRITE | wgpu.BufferUsage.COPY_SRC
@@ -36,28 +35,29 @@ class Chunk:
         self.buffer = device.create_buffer(size=size, usage=usage, mapped_at_creation=True)
         self.memory: Any = None
         self.in_use = False
-        # Chunks are used in the order in which the device is done with them.
+        # Chunks are used in the order in which the device finishes with them.
         self.order = next(_order)
-        self._aside: Any = None
+        self._host_copy: Any = None
         self._mapping: backend.Mapping | None = None
 
     def open(self, size: int) -> Any:
-        """Writable memory of `size` bytes; the mapped chunk itself where wgpu-py hands it out."""
+        """Writable memory of `size` bytes: the mapped buffer itself, if wgpu-py gives access to it."""
         self.memory = backend.mapped_memory(self.buffer, round_up(4, size))
         if self.memory is None:
-            self.memory = self._aside = np.zeros(round_up(4, size), np.uint8)
+            self.memory = self._host_copy = np.zeros(round_up(4, size), np.uint8)
         return self.memory
 
     def close(self) -> None:
-        """Give the memory to the device: nothing may touch it from here on."""
-        if self._aside is not None:
-            self.buffer.write_mapped(self._aside, 0)
+        """Give the memory to the device. Nothing may access it after this."""
+        if self._host_copy is not None:
+            self.buffer.write_mapped(self._host_copy, 0)
         else:
             self.memory.release()
-        self.memory = self._aside = None
+        self.memory = self._host_copy = None
         self.buffer.unmap()
 
     def map_again(self) -> None:
+        """Ask for the memory, after the submit that uses the chunk."""
         self._mapping = backend.Mapping(self.buffer, "WRITE")
         self.order = next(_order)
 
@@ -67,17 +67,18 @@ class Chunk:
         return self._mapping is None or self._mapping.arrived
 
     def wait(self) -> None:
+        """Wait until the chunk is mapped."""
         if self._mapping is not None:
             self._mapping.wait("Uploader")
             self._mapping = None
 
 
 class StagingPool:
-    """All chunks of an uploader, in one list; made when first needed.
+    """All chunks of an uploader, made when they are first needed.
 
-    A chunk is marked as in use before anything else happens to it, and that mark is taken off only when the device
-    has been asked to map it again. So whatever stops an upload, and wherever, `reclaim` drops what it left
-    unfinished; the garbage collector frees the memory once no thread packs into it and no submit reads it.
+    A chunk is marked as in use before anything else happens to it. The mark is removed only after the device has been
+    asked to map the chunk again. So wherever an upload is interrupted, `reclaim` drops the chunks that it left; the
+    garbage collector frees their memory once no thread packs into it and no submit reads it.
     """
 
     def __init__(self, device: Any, chunk_size: int, count: int) -> None:
@@ -86,19 +87,19 @@ class StagingPool:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of staging memory at the moment."""
+        """Bytes of all chunks."""
         return sum(chunk.size for chunk in self._chunks)
 
     def reclaim(self) -> None:
-        """Drop the chunks that are in use: to be called when no upload is under way."""
+        """Drop the chunks that are in use. Call it only while no upload runs."""
         self._chunks = [chunk for chunk in self._chunks if not chunk.in_use]
 
     def acquire(self, size: int) -> Chunk:
-        """A mapped chunk of at least `size` bytes; waits until the device lets go of one."""
+        """A mapped chunk of at least `size` bytes. Waits until one is free."""
         if backend.lost(self.device):
             raise BindingError.of("device-lost", function="Uploader", current="destroyed")
         if size > self.chunk_size:
-            # One record larger than a chunk has its own.
+            # For a record that is larger than a chunk; it is not reused.
             return Chunk(self.device, round_up(8, size))
         free = sorted((chunk for chunk in self._chunks if not chunk.in_use), key=lambda chunk: chunk.order)
         chunk = free[0] if free else None
@@ -112,11 +113,11 @@ class StagingPool:
         return chunk
 
     def release(self, chunk: Chunk) -> None:
-        """Take a chunk back after the submit that used it."""
+        """Make a chunk free again, after the submit that uses it."""
         if chunk.size == self.chunk_size:
             chunk.map_again()
             chunk.in_use = False
 
     def close(self) -> None:
-        """Drop all chunks; the device frees the memory when it is done with it."""
+        """Drop all chunks. The device frees their memory when it no longer needs it."""
         self._chunks = []

@@ -1,10 +1,11 @@
-"""How an Uploader's writes reach the device, once everything about them has been checked."""
+"""How an Uploader's writes reach the device, after all arguments have been checked."""
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,20 +26,20 @@ from .frames import Frame, destroy
 from .packer import Packing
 from .staging import CHUNKS, Chunk, StagingPool
 
-# Below this many bytes wgpu's own write_buffer, from reused memory, costs less than a map, a copy and a
-# submit; each of its calls costs as much as several copies (docs/performance.md).
+# Up to this many bytes, wgpu's write_buffer from reused memory costs less than a map, a copy and a submit. Each of its
+# calls costs as much as several copies (docs/performance.md).
 SMALL_BYTES = 2 << 20
 SMALL_COPIES = 8
-# With so many threads the bus is full: 16 were no faster (docs/performance.md).
-MOST_WORKERS = 8
-# Adapters whose memory is not the host's: a second buffer there costs the host nothing.
-OWN_MEMORY = set(CHUNKS)
+# This many threads saturate the bus: 16 were no faster (docs/performance.md).
+MAX_WORKERS = 8
+# Adapters with memory of their own: a second buffer there takes none of the host's.
+SEPARATE_MEMORY = set(CHUNKS)
 
 Progress = Callable[[int, int], object]
 
 
-class _Count:
-    """Records done, told to the caller; with two passes, each counts half."""
+class _ProgressCount:
+    """Counts the records that are done, for the caller's `progress`. Of two passes, each counts half."""
 
     def __init__(self, progress: Progress | None, records: int) -> None:
         self._progress, self.records, self._done, self.passes = progress, records, 0, 1
@@ -50,7 +51,9 @@ class _Count:
 
 
 class Transfers:
-    """The staging memory of an Uploader, the frame that is open, and each way in which records go up.
+    """The staging memory of one Uploader, its open frame, and every way in which records reach a buffer.
+
+    The caller has checked the buffer and the range of bytes. Hold `lock` to make several calls as one.
 
     >>> import wgpu
     >>> from gpustruct import u32
@@ -61,136 +64,180 @@ class Transfers:
 
     def __init__(self, device: Any, pool: StagingPool, threads: int | None, small_bytes: int) -> None:
         # Held during an upload, and during a frame.
-        self.turn = threading.RLock()
-        self._device, self._pool, self._threads, self._small_bytes = device, pool, threads, small_bytes
+        self.lock = threading.RLock()
+        self.device, self.pool, self.small_bytes = device, pool, small_bytes
+        self._threads = threads
         self._small = np.empty(small_bytes + 2 * SMALL_COPIES * LINE, np.uint8)
         self._small_memory = self._small.data
-        self._lent: list[Chunk] = []
+        self._encoder_chunks: list[Chunk] = []
         self._frame: Frame | None = None
 
-    def keep(self, records: Any) -> None:
-        """Remember, inside a frame, the count of a RecordBuffer before its first write."""
-        if self._frame is not None:
-            self._frame.keep(records)
+    # Frames.
 
     @property
-    def open_frame(self) -> Frame | None:
-        """The frame that is open; hold `turn` while you ask."""
-        return self._frame
+    def in_frame(self) -> bool:
+        """Whether a frame is open. Hold `lock` while you use the answer."""
+        return self._frame is not None
+
+    @contextlib.contextmanager
+    def frame(self) -> Generator[None]:
+        """`Uploader.frame`."""
+        with self.lock:
+            if self._frame is not None:
+                yield
+                return
+            self.pool.reclaim()
+            frame = Frame(self.pool)
+            # Set to None in both blocks: an interrupt may come just before the first assignment.
+            try:
+                try:
+                    self._frame = frame
+                    yield
+                    frame.send()
+                finally:
+                    self._frame = None
+                    frame.close()
+            except wgpu.GPUError as error:
+                raise refused(error, "frame") from None
+            finally:
+                self._frame = None
+                self.pool.reclaim()
+
+    def save_count(self, records: Any) -> None:
+        """Inside a frame, remember the count of a RecordBuffer before its first write."""
+        if self._frame is not None:
+            self._frame.save_count(records)
+
+    def on_drop(self, rollback: Callable[[], None]) -> None:
+        """Call `rollback` if the open frame is dropped; outside a frame, do nothing."""
+        if self._frame is not None:
+            self._frame.on_drop(rollback)
+
+    def destroy(self, buffer: Any) -> None:
+        """Destroy a buffer that was replaced; inside a frame, at its end."""
+        if self._frame is not None:
+            self._frame.destroy_later(buffer)
+        else:
+            destroy(buffer)
+
+    # Memory.
+
+    @property
+    def staging_bytes(self) -> int:
+        """Bytes of staging memory that are allocated now."""
+        return self.pool.nbytes + sum(chunk.size for chunk in self._encoder_chunks)
+
+    def release_encoder_chunks(self) -> None:
+        """Let go of the memory of all writes into encoders. They must have been submitted."""
+        # Not destroyed: if an encoder was not submitted yet, its submit would end the process.
+        with self.lock:
+            self._encoder_chunks.clear()
+
+    # Writes.
 
     def send(self, buffer: Any, writes: Sequence[Write], *, function: str = "write", encoder: Any = None) -> None:
-        """`commands.send`, inside a frame at its end."""
-        with self.turn:
+        """`commands.send`; inside a frame, at its end."""
+        with self.lock:
             if self._frame is None or encoder is not None:
-                send(self._device, buffer, writes, function=function, encoder=encoder)
+                send(self.device, buffer, writes, function=function, encoder=encoder)
             else:
                 self._frame.add(buffer, writes)
 
-    def put_small(self, buffer: Any, known: SentBytes, batch: Any, target: int, stride: int, room: int) -> int:
-        """Write a batch of few usual records, whole words of at most `room` bytes; how many, -1 where `put` must."""
-        with self.turn:
+    def put_small(self, buffer: Any, sent: SentBytes, batch: Any, target: int, stride: int, room: int) -> int:
+        """Write a small batch of whole words into at most `room` bytes, with the least overhead.
+
+        Returns the number of records, or -1 if `put` must do it.
+        """
+        with self.lock:
             if self._frame is not None:
                 return self._frame.pack_small(buffer, batch, target, stride, room)
-            limit = min(room, self._small_bytes) + 1
+            limit = min(room, self.small_bytes) + 1
             if _binding.pack_small(batch, self._small, limit, new_plan) is None:
                 return -1
             records: int = batch.__run__.records
             if records:
-                send_bytes(self._device, buffer, known, self._small_memory, target, records * stride)
+                send_bytes(self.device, buffer, sent, self._small_memory, target, records * stride)
             return records
-
-    def undo(self, action: Callable[[], None]) -> None:
-        """Call `action` if the frame that is open is dropped; nothing outside a frame."""
-        if self._frame is not None:
-            self._frame.undo(action)
-
-    def retire(self, buffer: Any) -> None:
-        """Destroy a buffer that was replaced, inside a frame at its end."""
-        if self._frame is not None:
-            self._frame.retire(buffer)
-        else:
-            destroy(buffer)
 
     def put(
         self, buffer: Any, batch: Any, spans: Sequence[Span], *, encoder: Any = None, progress: Progress | None = None
     ) -> None:
-        """`write` for ranges of a batch's records, each to its own place; the buffer has been checked."""
+        """Write ranges of a batch's records, each to the byte that its span names."""
         total = sum(span.size for span in spans)
         if not total:
             return
-        count = _Count(progress, sum(span.stop - span.start for span in spans))
-        with self.turn:
+        count = _ProgressCount(progress, sum(span.stop - span.start for span in spans))
+        with self.lock:
             try:
                 if encoder is not None:
-                    self._record(buffer, batch, spans, encoder)
+                    self._put_into_encoder(buffer, batch, spans, encoder)
                     count.add(count.records)
                 elif self._frame is not None:
-                    self._frame.pack(buffer, batch, spans, self._workers(total), self._keep_words)
+                    self._frame.pack(buffer, batch, spans, self._workers(total), self._fill_open_words)
                     count.add(count.records)
                 else:
-                    # What an interrupted upload left in use. One under way, whose `progress` uploads too, keeps its own.
-                    self._pool.reclaim()
-                    self._upload(buffer, batch, spans, self._pool, self._small, count)
+                    # Reclaims what an interrupted upload left. An upload that is running, whose `progress` made this
+                    # call, keeps its chunks alive itself.
+                    self.pool.reclaim()
+                    if total > self.small_bytes or len(spans) > SMALL_COPIES:
+                        self._put_through_staging(buffer, batch, spans, count)
+                    else:
+                        self._put_from_host(buffer, batch, spans)
+                        count.add(count.records)
             except wgpu.GPUError as error:
                 raise refused(error, "write") from None
 
     def _workers(self, total: int) -> int:
         workers = threads.choose(total, 1, self._threads)
-        return min(workers, MOST_WORKERS) if self._threads is None else workers
+        return min(workers, MAX_WORKERS) if self._threads is None else workers
 
-    def _record(self, buffer: Any, batch: Batch, spans: Sequence[Span], encoder: Any) -> None:
+    def _put_into_encoder(self, buffer: Any, batch: Batch, spans: Sequence[Span], encoder: Any) -> None:
         (plan,) = chunk_plans(spans, sum(span.size + 2 * LINE for span in spans) + LINE)
         if plan.has_open_words:
             raise BindingError.of("encoder-words", stride=plan.pieces[0].part.stride)
-        chunk = Chunk(self._device, round_up(8, plan.size))
+        chunk = Chunk(self.device, round_up(8, plan.size))
         packing = Packing(batch, plan, self._workers(plan.size), packer.STORES)
         packing.begin(chunk.open(plan.size), chunk)
         packing.finish()
         chunk.close()
-        self._lent.append(chunk)
-        send(self._device, buffer, _copies(plan, chunk.buffer), encoder=encoder)
+        self._encoder_chunks.append(chunk)
+        send(self.device, buffer, _copies(plan, chunk.buffer), encoder=encoder)
 
-    def _upload(
-        self, buffer: Any, batch: Batch, spans: Sequence[Span], pool: StagingPool, small: np.ndarray, count: _Count
-    ) -> None:
-        total = sum(span.size for span in spans)
-        if total > self._small_bytes or len(spans) > SMALL_COPIES:
-            self._stream(buffer, batch, spans, pool, count)
-            return
-        for plan in chunk_plans(spans, len(small)):
-            packer.pack_now(batch, plan, small)
-            self._keep_words(buffer, plan, small)
-            # A slice for each: wgpu-py takes a size of 0 for everything, and there is no empty copy.
+    def _put_from_host(self, buffer: Any, batch: Batch, spans: Sequence[Span]) -> None:
+        for plan in chunk_plans(spans, len(self._small)):
+            packer.pack_now(batch, plan, self._small)
+            self._fill_open_words(buffer, plan, self._small)
+            # One slice for each copy: wgpu-py takes a size of 0 for "all the rest", and no copy is empty.
             words = [plan.words(copy) for copy in plan.copies]
-            send(self._device, buffer, [Data(small[low : low + size], at, size) for low, at, size in words])
-        count.add(count.records)
+            send(self.device, buffer, [Data(self._small[low : low + size], at, size) for low, at, size in words])
 
-    def _stream(self, buffer: Any, batch: Batch, spans: Sequence[Span], pool: StagingPool, count: _Count) -> None:
-        size, total = pool.chunk_size, sum(span.size for span in spans)
-        # Chunks are filled alike: the last is not a stub.
+    def _put_through_staging(self, buffer: Any, batch: Batch, spans: Sequence[Span], count: _ProgressCount) -> None:
+        pool, total = self.pool, sum(span.size for span in spans)
+        size = pool.chunk_size
+        # All chunks get about the same number of bytes, so that the last one is not nearly empty.
         limit = min(size, round_up(4096, total // -(-total // (size - 4096)) + 4096)) if size > 8192 else size
         plans, workers = list(chunk_plans(spans, limit)), self._workers(total)
         files = MappedColumns(batch, [span.part for span in spans], total)
-        # Nothing is submitted before every value is known to fit. Where all of it fits into the pool it is packed
-        # first; a file is read once and goes by way of a second buffer; anything else is checked first.
-        doubtful = len(plans) > 1 and any(packer.may_fail(columns_of(batch, span.part)) for span in spans)
-        held, aside = 1, None
-        if doubtful and len(plans) <= pool.count:
-            held = len(plans)
-        elif doubtful:
-            aside = self._aside(buffer) if files else None
-            if aside is None:
+        # Nothing is submitted before all values are known to fit. If the whole batch fits into the pool, it is packed
+        # first. A file is read only once, so it goes into a second buffer first. Everything else is checked first.
+        must_check = len(plans) > 1 and any(packer.may_fail(columns_of(batch, span.part)) for span in spans)
+        waiting_chunks, second_buffer = 1, None
+        if must_check and len(plans) <= pool.count:
+            waiting_chunks = len(plans)
+        elif must_check:
+            second_buffer = self._second_buffer(buffer) if files else None
+            if second_buffer is None:
                 count.passes = 2
                 packer.check_spans(batch, spans, workers, files, count.add)
-        target = buffer if aside is None else aside
+        target = buffer if second_buffer is None else second_buffer
         waiting: deque[tuple[ChunkPlan, Chunk, Packing]] = deque()
 
-        def submit() -> None:
+        def submit_first() -> None:
             plan, chunk, packing = waiting[0]
             packing.finish()
-            self._keep_words(buffer, plan, chunk.memory)
+            self._fill_open_words(buffer, plan, chunk.memory)
             chunk.close()
-            send(self._device, target, _copies(plan, chunk.buffer))
+            send(self.device, target, _copies(plan, chunk.buffer))
             pool.release(chunk)
             waiting.popleft()
             for piece in plan.pieces:
@@ -203,36 +250,40 @@ class Transfers:
                 chunk = pool.acquire(round_up(4, plan.size))
                 waiting.append((plan, chunk, packing))
                 packing.begin(chunk.open(plan.size), chunk)
-                if len(waiting) > held:
-                    submit()
+                if len(waiting) > waiting_chunks:
+                    submit_first()
             for _, _, packing in waiting:
                 packing.finish()
             while waiting:
-                submit()
+                submit_first()
         finally:
             for _, _, packing in waiting:
-                packing.settle()
+                packing.wait()
             pool.reclaim()
-        if aside is not None:
+        if second_buffer is not None:
             words = [plan.words(copy) for plan in plans for copy in plan.copies]
-            send(self._device, buffer, [BufferCopy(aside, at, at, size) for _, at, size in words])
+            send(self.device, buffer, [BufferCopy(second_buffer, at, at, size) for _, at, size in words])
 
-    def _aside(self, buffer: Any) -> Any:
-        """A second buffer of the size of the first; None where it would cost the host's memory, or there is no room."""
-        if self._device.adapter.info.get("adapter_type") not in OWN_MEMORY:
+    def _second_buffer(self, buffer: Any) -> Any:
+        """A buffer of the same size; None where it would take the host's memory, or the device has no memory left."""
+        if self.device.adapter.info.get("adapter_type") not in SEPARATE_MEMORY:
             return None
         usage = wgpu.BufferUsage.COPY_DST | wgpu.BufferUsage.COPY_SRC
         try:
-            return self._device.create_buffer(size=buffer.size, usage=usage)
+            return self.device.create_buffer(size=buffer.size, usage=usage)
         except wgpu.GPUError:
             return None
 
-    def _keep_words(
-        self, buffer: Any, plan: ChunkPlan, memory: Any, overlay: Callable[[Any, int, bytes], bytes] | None = None
+    def _fill_open_words(
+        self,
+        buffer: Any,
+        plan: ChunkPlan,
+        memory: Any,
+        after_writes: Callable[[Any, int, bytes], bytes] | None = None,
     ) -> None:
-        """Put the buffer's own bytes where a copy must reach beyond its records to whole words.
+        """Where a copy of whole words covers bytes beside its records, put the buffer's present bytes there.
 
-        `overlay` makes of the word at a byte what it will be when the copy is carried out.
+        `after_writes` applies the earlier writes of a frame to such a word.
         """
         if not plan.has_open_words:
             return
@@ -243,11 +294,11 @@ class Transfers:
                 edges.append((copy.target // 4 * 4, 0, copy.source - 2))
             if end % 4:
                 edges.append((end // 4 * 4, 2, copy.source + copy.size))
-        words = readback.read_words(self._device, buffer, [word for word, _, _ in edges])
+        words = readback.read_words(self.device, buffer, [offset for offset, _, _ in edges])
         with memoryview(memory) as view:
-            for (place, half, at), word in zip(edges, words, strict=True):
-                if overlay is not None:
-                    word = overlay(buffer, place, word)
+            for (offset, half, at), word in zip(edges, words, strict=True):
+                if after_writes is not None:
+                    word = after_writes(buffer, offset, word)
                 view[at : at + 2] = word[half : half + 2]
 
 

@@ -1,35 +1,31 @@
-"""Uploader: batches packed straight into staging memory, chunk by chunk."""
+"""Uploader: packs batches straight into staging memory, chunk by chunk."""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Generator
+from contextlib import AbstractContextManager
 from typing import Any
-
-import wgpu
 
 from ..batches import as_batch
 from ..layout import round_up
 from ..packing import pack_plan
 from . import devices
-from .backend import refused
 from .bindings import count_written, wgpu_buffer
 from .chunking import LINE, spans_of
-from .frames import Frame
 from .staging import CHUNKS, DEFAULT_CHUNKS, StagingPool
 from .transfers import SMALL_BYTES, Progress, Transfers
 
 
-class Uploader(Transfers):
+class Uploader:
     """Packs batches straight into staging memory that the device copies from.
 
-    `device` is a wgpu device (or its queue). `chunk_size`, in bytes, and `chunks`, their number, bound the
-    staging memory; left out they suit the adapter. Up to `small_bytes` a batch goes through wgpu's own
-    ``write_buffer``, from memory that is used again. `threads` packs with so many threads, None chooses by
-    size, up to 8. An uploader may be used from several threads: uploads take turns.
+    `device` is a wgpu device or its queue. Staging memory is at most `chunks` chunks of `chunk_size` bytes; the defaults
+    depend on the adapter. A batch of up to `small_bytes` goes through wgpu's ``write_buffer`` instead. `threads` is the number of
+    threads that pack; None chooses by size, up to 8. Several threads may use an uploader: their uploads run one after the other.
 
-    Every upload is submitted before `write` returns, so the queue's order is the order of the calls:
-    behind what you submitted before, ahead of what you submit later.
+    Every upload is submitted before `write` returns, so the queue's order is the order of the calls: after what you
+    submitted before, and before what you submit later.
+
+    Raises BindingError for what is no device, and for numbers out of range.
 
     >>> import numpy as np, wgpu
     >>> from gpustruct import vec3f
@@ -52,11 +48,12 @@ class Uploader(Transfers):
     ) -> None:
         device = devices.device_of(device, "Uploader")
         size, count = CHUNKS.get(device.adapter.info.get("adapter_type", ""), DEFAULT_CHUNKS)
-        size = devices.whole("chunk_size", chunk_size, 256, 1 << 30, size, "Uploader")
-        count = devices.whole("chunks", chunks, 2, 256, count, "Uploader")
-        workers = None if threads is None else devices.whole("threads", threads, 1, 1024, 1, "Uploader")
-        small = devices.whole("small_bytes", small_bytes, 0, 1 << 30, SMALL_BYTES, "Uploader")
-        super().__init__(device, StagingPool(device, round_up(LINE, size), count), workers, small)
+        size = devices.check_integer("chunk_size", chunk_size, 256, 1 << 30, size, "Uploader")
+        count = devices.check_integer("chunks", chunks, 2, 256, count, "Uploader")
+        workers = None if threads is None else devices.check_integer("threads", threads, 1, 1024, 1, "Uploader")
+        small = devices.check_integer("small_bytes", small_bytes, 0, 1 << 30, SMALL_BYTES, "Uploader")
+        # For the modules of gpustruct.gpu.
+        self.transfers = Transfers(device, StagingPool(device, round_up(LINE, size), count), workers, small)
 
     @classmethod
     def of(cls, device: Any) -> Uploader:
@@ -68,44 +65,45 @@ class Uploader(Transfers):
         True
         """
         device = devices.device_of(device, "Uploader.of")
-        # Kept on the device itself, so that it goes when the device goes.
+        # Stored on the device, so that both live equally long.
         held = vars(device)
         return held.get("_gpustruct_uploader") or held.setdefault("_gpustruct_uploader", cls(device))
 
     @property
     def device(self) -> Any:
         """The wgpu device that uploads go to."""
-        return self._device
+        return self.transfers.device
 
     def __repr__(self) -> str:
-        pool = self._pool
-        most = f"{self.staging_bytes} bytes of staging memory, at most {pool.count} chunks of {pool.chunk_size}"
-        return f"<Uploader to {self._device.adapter.info['device']}: {most}; without it up to {self._small_bytes}>"
+        pool = self.transfers.pool
+        memory = f"{self.staging_bytes} bytes of staging memory, at most {pool.count} chunks of {pool.chunk_size}"
+        small = f"write_buffer up to {self.transfers.small_bytes} bytes"
+        return f"<Uploader to {self.device.adapter.info['device']}: {memory}; {small}>"
 
     @property
     def staging_bytes(self) -> int:
-        """Bytes of staging memory held at the moment."""
-        return self._pool.nbytes + sum(chunk.size for chunk in self._lent)
+        """Bytes of staging memory that are allocated now."""
+        return self.transfers.staging_bytes
 
     def write(
         self, buffer: Any, batch: Any, offset: int = 0, *, encoder: Any = None, progress: Progress | None = None
     ) -> None:
-        """Pack a batch (or a view) and copy its records into `buffer`, a wgpu buffer or a RecordBuffer, from byte `offset` on.
+        """Pack a batch or a view, and copy its records into `buffer` (a wgpu buffer or a RecordBuffer) from byte `offset` on.
 
-        All values are checked before the first byte is copied: a buffer is never half-written. A copy is a
-        multiple of 4 bytes; where the records are not (an odd number of 2-byte or 6-byte ones), the bytes
-        beside them are read first and kept. The buffer may end where the last value does: 12 bytes hold one vec3f.
-        With `encoder` the copies are recorded there, in staging memory of their own that is held until `recall()`,
-        to be called when you have submitted it. `progress` is
-        called with (records done, records in all) after each chunk; where all values have to be checked first, that
-        is the first half of it. Memory-mapped columns (numpy.memmap) are released once packed, so that they may be
-        larger than memory.
+        All values are checked before the first byte is copied: a buffer is never half-written. WebGPU copies multiples of
+        4 bytes. If the records are not (an odd number of 2-byte or 6-byte ones), the bytes beside them are read first and kept. The
+        buffer may end where the last value does: 12 bytes hold one vec3f.
 
-        After any exception, Ctrl-C too, the uploader works as before. An interrupted write leaves each record as
-        it was or as it was to be, and all of them where they fit into one chunk side by side.
+        `encoder` records the copies there instead of submitting them. They use extra staging memory, which is held until
+        you call `recall()`, after you have submitted the encoder. `progress` is called with (records done, total
+        records) after each chunk. If all values must be checked first, the check is the first half. Memory-mapped columns
+        (numpy.memmap) are released once packed, so they may be larger than memory.
+
+        The uploader works on after any exception, Ctrl-C included. After an interrupted write, each record has either its old
+        or its new value; if all records are in one contiguous chunk, all of them have old values or all have new ones.
 
         Raises SourceError if a value does not fit; BindingError for what is no buffer of this device, lacks
-        COPY_DST, is mapped, destroyed or too small, if `offset` is no multiple of 4, or if the device is lost.
+        COPY_DST, is mapped, destroyed or too small; if `offset` is not a multiple of 4; and if the device is lost.
         WebGPU §13.4 (buffer copies).
 
         >>> import wgpu
@@ -121,26 +119,29 @@ class Uploader(Transfers):
         batch = as_batch(batch)
         bound = pack_plan(batch, "write")
         records, buffer = buffer, wgpu_buffer(buffer)
-        devices.check_buffer(self._device, buffer, "COPY_DST", "write")
+        devices.check_buffer(self.device, buffer, "COPY_DST", "write")
         offset = devices.check_offset(offset, "write")
-        devices.check_room(buffer, offset, bound.extent, "write")
-        with self.turn:
-            self.keep(records)
-            self.put(buffer, batch, spans_of(bound, offset, buffer.size), encoder=encoder, progress=progress)
+        devices.check_fits(buffer, offset, bound.extent, "write")
+        with self.transfers.lock:
+            self.transfers.save_count(records)
+            spans = spans_of(bound, offset, buffer.size)
+            self.transfers.put(buffer, batch, spans, encoder=encoder, progress=progress)
             count_written(records, offset + bound.extent)
 
-    @contextlib.contextmanager
-    def frame(self) -> Generator[None]:
-        """All writes inside go to the device together, in one submit at the end, in order; or none of them.
+    def frame(self) -> AbstractContextManager[None]:
+        """Send all writes inside a ``with`` block to the device in one submit, in order, at its end; or none of them.
 
-        It holds for this uploader's writes, and so for those of every RecordBuffer that has it: `write`, `append`,
-        `write_header`, `clear`, `resize`, and `write_buffer` where the uploader is ``Uploader.of(device)``. Values are checked and packed at
-        once, so columns may change after each call. An exception that leaves the `with` drops all of its writes, and
-        RecordBuffers have the count and capacity from before; of a write whose exception you catch inside, nothing is sent. A frame inside a frame is part of it. The memory of all writes is held until the end; other threads' writes wait until then.
-        Writes with `encoder` are not part of it.
+        It covers the writes of this uploader and of every RecordBuffer that uses it: `write`, `append`, `write_header`,
+        `clear`, `resize`; and `write_buffer`, if this is ``Uploader.of(device)``. Each call checks and packs its values, so
+        you may change the columns after it. Writes with `encoder` do not belong to the frame.
 
-        Of a view all is sent. Reading a buffer that the frame has written to raises BindingError: the read would come
-        before the writes. Raises BindingError at the end if a buffer was destroyed or mapped, or the device is lost.
+        An exception that leaves the ``with`` block drops all of its writes, and each RecordBuffer gets back the count and the
+        capacity that it had. If you catch the exception of one write inside the block, only that write is dropped. A
+        frame inside a frame is part of the outer one. The memory of all writes is held until the end, and other threads'
+        writes wait until then. Views are sent whole.
+
+        Raises BindingError for a read of a buffer that the frame has written to, because it would run before the writes; and at
+        the end if a buffer was destroyed or mapped, or the device is lost.
 
         >>> import numpy as np, wgpu
         >>> from gpustruct import u32
@@ -153,39 +154,18 @@ class Uploader(Transfers):
         >>> np.asarray(ids.read()), np.asarray(counts.read())
         (array([1, 2, 3], dtype=uint32), array([70, 80], dtype=uint32))
         """
-        with self.turn:
-            if self._frame is not None:
-                yield
-                return
-            self._pool.reclaim()
-            frame = Frame(self._pool)
-            # None twice: an interrupt may come just before the first.
-            try:
-                try:
-                    self._frame = frame
-                    yield
-                    frame.finish()
-                finally:
-                    self._frame = None
-                    frame.end()
-            except wgpu.GPUError as error:
-                raise refused(error, "frame") from None
-            finally:
-                self._frame = None
-                self._pool.reclaim()
+        return self.transfers.frame()
 
     def recall(self) -> None:
-        """Take back the staging memory of every `write(..., encoder=...)` whose encoder has been submitted.
+        """Release the staging memory of all `write(..., encoder=...)`. Call it after you have submitted the encoders.
 
         >>> import wgpu
         >>> Uploader(wgpu.utils.get_default_device()).recall()
         """
-        with self.turn:
-            # Not destroyed: an encoder that was not submitted yet would end the process.
-            self._lent.clear()
+        self.transfers.release_encoder_chunks()
 
     def close(self) -> None:
-        """Give all staging memory back; the uploader makes new chunks if it is used again.
+        """Release all staging memory. The uploader allocates it again if you use it again.
 
         >>> import wgpu
         >>> uploader = Uploader(wgpu.utils.get_default_device())
@@ -193,6 +173,6 @@ class Uploader(Transfers):
         >>> uploader.staging_bytes
         0
         """
-        with self.turn:
+        with self.transfers.lock:
             self.recall()
-            self._pool.close()
+            self.transfers.pool.close()

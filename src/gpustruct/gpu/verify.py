@@ -1,7 +1,7 @@
-"""verify: ask a device where it sees every scalar of a type, in both directions.
+"""verify: compares a type's layout with a device's, for reads and for writes.
 
-Every 2 bytes of the data hold a pattern of their own that is a normal f16 and half of a normal f32, so
-a value that comes back says which byte it was read from.
+Every 2 bytes of the test data hold a different pattern, which is a normal f16 and half of a normal f32. So a value that the
+device read tells which byte it was read from.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..unpacking import unpack
 from . import devices
 from .bindings import SMALLER_TYPE
 from .commands import Dispatch, send
-from .questions import Place, Walk, shader, walked
+from .probe_shader import Probe, ProbedLeaf, probe_of, shader
 
 # 0x0400 to 0x7bff: normal as f16, and as the upper half of an f32.
 LOWEST, PATTERNS = 0x0400, 0x7800
@@ -31,11 +31,10 @@ RECORDS = 3
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A leaf that is not where the layout says, at its first wrong element.
+    """A leaf whose offset on the device differs from the layout's, at its first wrong element.
 
-    `how` is what was done: "storage read", "storage write" or "uniform read". `expected` is the layout's
-    byte offset, `found` the device's, None where the value was in no known place. `wrong` of `total`
-    scalars disagree.
+    `how` is the access: "storage read", "storage write" or "uniform read". `expected` is the layout's byte offset, `found` the
+    device's, or None if no byte has the value. `wrong` of `total` scalars disagree.
     """
 
     where: str
@@ -47,16 +46,17 @@ class Fault:
 
     def __str__(self) -> str:
         verb = "writes" if self.how.endswith("write") else "reads"
-        found = "padding or nothing known" if self.found is None else f"byte {self.found}"
+        found = "padding or an unknown byte" if self.found is None else f"byte {self.found}"
         count = f", {self.wrong} of {self.total} scalars" if self.total > 1 else ""
         return f"{self.where}: the layout says byte {self.expected}, the device {verb} {found} ({self.how}{count})"
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a device said about a type: true where every leaf is where the layout says.
+    """The result of `verify`: true if every leaf has the offset that the layout says.
 
-    `checks` names what was compared, `scalars` counts it, `faults` lists what disagreed.
+    `checks` names what was compared, `scalars` is how many scalars were, `faults` lists those that differ, and `notes` has
+    whatever else is wrong.
     """
 
     type: str
@@ -82,13 +82,12 @@ def _patterns(indices: np.ndarray) -> np.ndarray:
 
 
 def verify(T: Any, device: Any = None) -> Report:
-    """Ask a device where it sees each scalar of `T`, and say which are not where the layout says.
+    """Compare the layout of `T` with a device's, scalar by scalar.
 
-    A shader written for `T` reads every leaf out of packed records, writes known values into every leaf of
-    others, which are unpacked here, and reads ``arrayLength``: in storage, and in uniform where `T` is
-    legal there. Arrays are looked at element by element, very long ones at both ends. `device` is a wgpu
-    device, None for one of the preferred adapter; it needs shader-f16 where `T` does. The report is true
-    where all agree, and prints itself.
+    A generated shader reads every leaf of packed records, writes known values into every leaf of other records, which are
+    unpacked and compared here, and reads ``arrayLength``. It does so in storage; and it reads in uniform, where `T` is legal there. All
+    elements of arrays are compared, of very long ones both ends. `device` is a wgpu device, None for one of the preferred
+    adapter; it needs shader-f16 if `T` does. The report is true if everything agrees, and prints itself.
 
     Raises LayoutError for what is no type; BindingError where the device lacks a feature or `T` exceeds
     its limits. WGSL §14.4 (memory layout), §17.4.1 (arrayLength).
@@ -111,46 +110,46 @@ def verify(T: Any, device: Any = None) -> Report:
         records = next(n for n in itertools.count(RECORDS) if layout.representable(n))
     data_size = layout.binding_size(records)
     devices.check_limit(device, "max-storage-buffer-binding-size", data_size, layout.name, SMALLER_TYPE)
-    walk = walked(layout, records)
+    probe = probe_of(layout, records)
     uniform = None
     if not layout.uniform_faults() and layout.size <= device.limits["max-uniform-buffer-binding-size"]:
-        uniform = Walk(walk.most, walk.slots, uniform=True)
-        uniform.visit(layout, "$seen", (), 0, ())
+        uniform = Probe(probe.sampled, probe.scalar_count, copy_structs=True)
+        uniform.add_type(layout, "$seen", (), 0, ())
     source = pack(unpack(cls, _patterns(np.arange(data_size // 2)).view(np.uint8), count=records))
     source = np.concatenate([source, np.zeros(data_size - source.size, np.uint8)])
-    given = _patterns(np.arange(2 * walk.slots) * 7 + 12345).view(np.uint32)
-    for place in walk.places:
-        if place.scalar == "f16":
-            given[place.slot : place.slot + place.scalars] &= 0xFFFF
+    given = _patterns(np.arange(2 * probe.scalar_count) * 7 + 12345).view(np.uint32)
+    for leaf in probe.leaves:
+        if leaf.scalar == "f16":
+            given[leaf.first : leaf.first + leaf.scalars] &= 0xFFFF
     try:
-        length, found, target = _ask(device, cls, walk, uniform, source, given, runtime)
+        length, found, target = _run(device, cls, probe, uniform, source, given)
     except wgpu.GPUError as error:
-        # A shader that a backend refuses is an answer too.
+        # A backend that refuses the shader is reported as a disagreement.
         message = " ".join(str(error).split())
         return Report(
             layout.name, device.adapter.info["device"], ("compile",), 0, (), (f"the shader was refused: {message}",)
         )
-    faults = _misread(layout.name, "storage read", walk.places, found, source)
+    faults = _misread(layout.name, "storage read", probe.leaves, found, source)
     checks = ["storage read", "storage write", f"arrayLength {records}"]
     if uniform is not None:
         checks.insert(2, "uniform read")
-        faults += _misread(layout.name, "uniform read", uniform.places, found, source)
+        faults += _misread(layout.name, "uniform read", uniform.leaves, found, source)
     notes: list[str] = []
     stored = unpack(cls, target, count=records)
-    faults += _miswritten(layout.name, walk.places, stored, given, target)
+    faults += _miswritten(layout.name, probe.leaves, stored, given, target)
     if not faults and pack(stored).tobytes() != target[: source.size].tobytes()[: pack(stored).size]:
         notes.append("the device wrote bytes that belong to no leaf")
     if length != records:
         notes.append(f"arrayLength: the layout says {records}, the device {length}")
-    scalars = walk.slots + len(found)
+    scalars = probe.scalar_count + len(found)
     return Report(layout.name, device.adapter.info["device"], tuple(checks), scalars, tuple(faults), tuple(notes))
 
 
-def _ask(
-    device: Any, T: Any, walk: Walk, uniform: Walk | None, source: np.ndarray, given: np.ndarray, runtime: bool
+def _run(
+    device: Any, T: Any, probe: Probe, uniform: Probe | None, source: np.ndarray, given: np.ndarray
 ) -> tuple[int, np.ndarray, np.ndarray]:
-    """Run the shader: arrayLength, the bits that it read, and the bytes that it wrote."""
-    total = walk.slots if uniform is None else uniform.slots
+    """Run the shader. Returns arrayLength, the bits that it read, and the bytes that it wrote."""
+    total = probe.scalar_count if uniform is None else uniform.scalar_count
     usage = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC
     buffers = [
         device.create_buffer_with_data(data=source, usage=usage),
@@ -163,12 +162,12 @@ def _ask(
         record = np.zeros(size, np.uint8)
         record[: min(size, source.size)] = source[:size]
         buffers.append(device.create_buffer_with_data(data=record, usage=wgpu.BufferUsage.UNIFORM))
-    code = shader(T, walk, uniform, runtime)
+    code = shader(T, probe, uniform)
     entry = re.findall(r"fn (device\w+)\(", code)[-1]
     compute = {"module": device.create_shader_module(code=code), "entry_point": entry}
     pipeline = device.create_compute_pipeline(layout="auto", compute=compute)
     resources = [{"buffer": buffer, "offset": 0, "size": buffer.size} for buffer in buffers]
-    # Both of the buffers that it writes are new.
+    # It also writes buffers[2], which is new: no view was sent there.
     send(device, buffers[1], [Dispatch(pipeline, resources, (1, 1, 1), 0, buffers[1].size)], function="verify")
     found = np.frombuffer(device.queue.read_buffer(buffers[1]), np.uint32)
     target = np.frombuffer(device.queue.read_buffer(buffers[2]), np.uint8)
@@ -176,55 +175,55 @@ def _ask(
 
 
 def _column(batch: Any, path: tuple[str, ...]) -> Any:
-    # A type that is no struct holds its one column, or the batch of its elements, under no name.
+    # A type other than a struct has one column without a name.
     while not isinstance(batch, Struct) and hasattr(batch, "__columns__"):
         batch = batch.__columns__[0]
     return _column(getattr(batch, path[0]), path[1:]) if path else batch
 
 
-def _faults(name: str, how: str, place: Place, wrong: np.ndarray, found: int | None) -> Fault:
+def _faults(name: str, how: str, leaf: ProbedLeaf, wrong: np.ndarray, found: int | None) -> Fault:
     at = tuple(int(k) for k in np.unravel_index(int(np.argmax(wrong)), wrong.shape)) if wrong.shape else ()
-    index = "".join(f"[{axis.picked[k]}]" for axis, k in zip(place.axes, at, strict=True))
-    where = ".".join((name, *place.path)) + index
-    expected = int(place.offsets()[at])
-    return Fault(where, how, expected, found, int(np.count_nonzero(wrong)), place.scalars)
+    index = "".join(f"[{axis.indices[k]}]" for axis, k in zip(leaf.axes, at, strict=True))
+    where = ".".join((name, *leaf.path)) + index
+    expected = int(leaf.offsets()[at])
+    return Fault(where, how, expected, found, int(np.count_nonzero(wrong)), leaf.scalars)
 
 
-def _misread(name: str, how: str, places: list[Place], found: np.ndarray, source: np.ndarray) -> list[Fault]:
-    """Leaves whose values came from other bytes than the layout says."""
+def _misread(name: str, how: str, leaves: list[ProbedLeaf], found: np.ndarray, source: np.ndarray) -> list[Fault]:
+    """The leaves whose values the device read from other bytes than the layout says."""
     faults: list[Fault] = []
     words = source.view(np.uint16)
-    for place in places:
-        bits, offsets = found[place.slot : place.slot + place.scalars].reshape(place.shape), place.offsets()
+    for leaf in leaves:
+        bits, offsets = found[leaf.first : leaf.first + leaf.scalars].reshape(leaf.shape), leaf.offsets()
         expected = words[offsets // 2].astype(np.uint32)
-        if place.scalar != "f16":
+        if leaf.scalar != "f16":
             expected |= words[offsets // 2 + 1].astype(np.uint32) << 16
         wrong = np.asarray(bits != expected)
         if wrong.any():
             first = int(np.argmax(wrong))
             faults.append(
-                _faults(name, how, place, wrong, _nearest(source, bits.flat[first], place.scalar, offsets.flat[first]))
+                _faults(name, how, leaf, wrong, _nearest(source, bits.flat[first], leaf.scalar, offsets.flat[first]))
             )
     return faults
 
 
-def _miswritten(name: str, places: list[Place], stored: Any, given: np.ndarray, target: np.ndarray) -> list[Fault]:
-    """Leaves whose columns, unpacked from what the device wrote, hold other values than it was given."""
+def _miswritten(name: str, leaves: list[ProbedLeaf], stored: Any, given: np.ndarray, target: np.ndarray) -> list[Fault]:
+    """The leaves that the device wrote to other bytes than the layout says: unpacked, they have wrong values."""
     faults: list[Fault] = []
-    for place in places:
-        expected = given[place.slot : place.slot + place.scalars].reshape(place.shape)
-        wrong = np.asarray(place.bits(_column(stored, place.path)) != expected)
+    for leaf in leaves:
+        expected = given[leaf.first : leaf.first + leaf.scalars].reshape(leaf.shape)
+        wrong = np.asarray(leaf.bits(_column(stored, leaf.path)) != expected)
         if wrong.any():
             first = int(np.argmax(wrong))
-            nearest = _nearest(target, expected.flat[first], place.scalar, place.offsets().flat[first])
-            faults.append(_faults(name, "storage write", place, wrong, nearest))
+            nearest = _nearest(target, expected.flat[first], leaf.scalar, leaf.offsets().flat[first])
+            faults.append(_faults(name, "storage write", leaf, wrong, nearest))
     return faults
 
 
 def _nearest(data: np.ndarray, bits: Any, scalar: str, expected: Any) -> int | None:
-    """The byte nearest to `expected` at which `data` holds `bits`, if any does."""
+    """The byte nearest to `expected` at which `data` has `bits`, None if there is none."""
     words: Iterator[int] | Any = data.view(np.uint16).astype(np.uint32)
     if scalar != "f16":
         words = words[:-1] | words[1:] << 16
-    places = 2 * np.flatnonzero(words == bits) if bits else np.empty(0, np.int64)
-    return int(places[np.argmin(np.abs(places - expected))]) if places.size else None
+    offsets = 2 * np.flatnonzero(words == bits) if bits else np.empty(0, np.int64)
+    return int(offsets[np.argmin(np.abs(offsets - expected))]) if offsets.size else None

@@ -1,4 +1,4 @@
-"""write_buffer: a batch, or a view's changed bytes, into a plain wgpu buffer."""
+"""write_buffer: writes a batch, or the changed bytes of a view, into a plain wgpu buffer."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from .upload import Uploader
 
 
 def write_buffer(target: Any, buffer: Any, batch: Any, offset: int = 0) -> None:
-    """Write a batch's records, or what has changed in a view, into a wgpu buffer from byte `offset` on.
+    """Write a batch's records, or the changes in a view, into a buffer from byte `offset` on.
 
-    `target` is the device or its queue, `buffer` a wgpu buffer or a RecordBuffer, whose `count` grows to the records written. The write takes its place in the queue's order, as wgpu's own
-    ``queue.write_buffer`` does: behind what was submitted before, ahead of what is submitted later. For a
-    batch the same as ``Uploader.of(device).write(buffer, batch, offset)``, errors included. Of a `view` only
-    the byte ranges are sent that differ from what the buffer holds for certain: bytes that gpustruct itself wrote
-    over a view are sent again, and after a write into an encoder the whole view is, each time. Call
-    ``gpustruct.views.forget(buffer)`` after writing there by other means than gpustruct.
+    `target` is the device or its queue; `buffer` is a wgpu buffer, or a RecordBuffer, whose `count` grows to include the records.
+    The write runs after what was submitted before and before what is submitted later, as with wgpu's ``queue.write_buffer``.
+    A batch is written as by ``Uploader.of(device).write(buffer, batch, offset)``, with the same errors.
 
-    Raises SourceError if a value does not fit or `batch` is none; BindingError for what is no buffer of this
-    device, lacks COPY_DST, is mapped, destroyed or too small, or if `offset` is no multiple of 4.
+    Of a `view`, only the bytes that may differ from the buffer's are sent. gpustruct knows when its own writes overwrite a view.
+    After a write into an encoder it sends the whole view every time. After any other write to the buffer, call
+    ``gpustruct.views.forget(buffer)``.
+
+    Raises SourceError if a value does not fit, or if `batch` is not a batch; BindingError for what is no buffer of this
+    device, lacks COPY_DST, is mapped, destroyed or too small, or if `offset` is not a multiple of 4.
     WebGPU §19.1 (GPUQueue).
 
     >>> import wgpu
@@ -49,16 +50,16 @@ def write_buffer(target: Any, buffer: Any, batch: Any, offset: int = 0) -> None:
     records, buffer = buffer, wgpu_buffer(buffer)
     devices.check_buffer(device, buffer, "COPY_DST", "write_buffer")
     offset = devices.check_offset(offset, "write_buffer")
-    uploader, known = Uploader.of(device), changes.sent_to(buffer)
-    with uploader.turn:
-        if uploader.open_frame or data.nbytes % devices.COPY_ALIGNMENT or offset + data.nbytes > buffer.size:
-            # A batch's write keeps the other half of a last word, and does without padding after the last value. Inside
-            # a frame nothing is known of what the buffer will hold.
+    uploader, sent = Uploader.of(device), changes.sent_to(buffer)
+    with uploader.transfers.lock:
+        if uploader.transfers.in_frame or data.nbytes % devices.COPY_ALIGNMENT or offset + data.nbytes > buffer.size:
+            # The write of a batch keeps the other half of the last word, and leaves out padding after the last value. Inside
+            # a frame we do not know what the buffer will hold.
             uploader.write(records, as_batch(batch), offset)
             return
-    with known.lock:
-        copy, ranges = known.take(batch, offset)
+    with sent.lock:
+        copy, ranges = sent.take(batch, offset)
         changed = memoryview(copy)
         send(device, buffer, [Data(changed[at : at + size], offset + at, size) for at, size in ranges])
-        known.remember(offset, copy)
+        sent.remember(offset, copy)
     count_written(records, offset + data.nbytes)

@@ -1,4 +1,4 @@
-"""Checks of a buffer before it is bound to a shader's variable. WebGPU §8.2 (GPUBindGroup)."""
+"""Checks a buffer, and makes the binding of it for a shader's variable. WebGPU §8.2 (GPUBindGroup)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..errors import BindingError, WgslError
 from ..layout import Layout, round_up
 from . import devices
 from .backend import owner_of
-from .bindings import BoundRecords
+from .bindings import BindableRecords
 
 _NEEDS = {"uniform": "UNIFORM", "storage": "STORAGE", "read-only-storage": "STORAGE"}
 _KEYS = ("buffer", "offset", "size")
@@ -24,19 +24,19 @@ class BufferBinder:
 
     def __init__(self, device: Any, module: wgsl.Module) -> None:
         self._device, self._module = device, module
-        self._fitting: set[tuple[Any, str]] = set()
+        self._checked: set[tuple[Any, str]] = set()
 
     def resource(self, variable: wgsl.Variable, given: Any, *, dynamic: bool) -> dict[str, Any]:
         """The wgpu buffer binding of `given` for `variable`: a RecordBuffer, a wgpu buffer, or a binding of one."""
-        where = place(variable.name)
-        if isinstance(given, BoundRecords):
+        where = argument(variable.name)
+        if isinstance(given, BindableRecords):
             self._check_type(variable, given)
             found = self._records(variable, given, dynamic)
         elif isinstance(given, Mapping) and "buffer" in given and set(given) <= set(_KEYS):
-            found = self._whole({"offset": 0, **given}, where)
+            found = self._given_binding({"offset": 0, **given}, where)
         elif isinstance(given, wgpu.GPUBuffer):
-            # A dynamic offset moves a binding of one value; all of the buffer leaves no way to move.
-            size = self._one(variable) if dynamic else 0
+            # With a dynamic offset the binding covers one value: one of the whole buffer could not be moved.
+            size = self._fixed_size(variable) if dynamic else 0
             found = {"buffer": given, "offset": 0, "size": size or given.size}
         else:
             raise BindingError.of(
@@ -49,51 +49,47 @@ class BufferBinder:
         self._check(variable, found, where)
         return found
 
-    # What it is.
-
-    def _check_type(self, variable: wgsl.Variable, records: BoundRecords[Any]) -> None:
+    def _check_type(self, variable: wgsl.Variable, records: BindableRecords[Any]) -> None:
         key = (records.type, variable.name)
-        if key in self._fitting or variable.type is None:
+        if key in self._checked or variable.type is None:
             return
-        theirs: Layout = variable.type.__layout__
-        wanted = [layout for layout in (theirs, theirs.element) if layout is not None]
-        if not any(self._is_same(variable, records.type, layout) for layout in wanted):
-            facts = {"name": variable.name, "type": variable.type_name, "where": place(variable.name)}
+        declared: Layout = variable.type.__layout__
+        wanted = [layout for layout in (declared, declared.element) if layout is not None]
+        if not any(self._has_layout(variable, records.type, layout) for layout in wanted):
+            facts = {"name": variable.name, "type": variable.type_name, "where": argument(variable.name)}
             way_out = f"make a RecordBuffer of interface.bindings[{variable.name!r}].type"
             raise BindingError.of("bind-type", current=records.type.__name__, way_out=way_out, **facts)
-        self._fitting.add(key)
+        self._checked.add(key)
 
-    def _is_same(self, variable: wgsl.Variable, T: Any, theirs: Layout) -> bool:
-        """Whether `T` has the memory of `theirs`; BindingError with the differences where both are structs."""
-        ours: Layout = T.__layout__
+    def _has_layout(self, variable: wgsl.Variable, T: Any, declared: Layout) -> bool:
+        """Whether the layout of `T` is the declared one. BindingError with the differences if both are structs."""
+        layout: Layout = T.__layout__
         element = T
-        while ours.element is not None and theirs.element is not None and ours.count == theirs.count:
-            ours, theirs, element = ours.element, theirs.element, element.__element__
-        if ours.kind != "struct" or theirs.kind != "struct":
-            return _plain(ours) == _plain(theirs)
+        while layout.element is not None and declared.element is not None and layout.count == declared.count:
+            layout, declared, element = layout.element, declared.element, element.__element__
+        if layout.kind != "struct" or declared.kind != "struct":
+            return _name_without_atomic(layout) == _name_without_atomic(declared)
         try:
-            wgsl.check(element, self._module, name=theirs.name)
+            wgsl.check(element, self._module, name=declared.name)
         except WgslError as error:
             heading, _, rows = str(error).partition("\n")
-            facts = {"type": theirs.name, "where": place(variable.name), "table": rows or heading}
-            raise BindingError.of("bind-differs", current=ours.name, **facts) from None
+            facts = {"type": declared.name, "where": argument(variable.name), "table": rows or heading}
+            raise BindingError.of("bind-differs", current=layout.name, **facts) from None
         return True
 
-    # Where it is.
-
-    def _records(self, variable: wgsl.Variable, records: BoundRecords[Any], dynamic: bool) -> dict[str, Any]:
+    def _records(self, variable: wgsl.Variable, records: BindableRecords[Any], dynamic: bool) -> dict[str, Any]:
         if dynamic and not records.is_dynamic:
-            raise BindingError.of("bind-dynamic", type=records.type.__name__, where=place(variable.name))
-        size = self._one(variable)
+            raise BindingError.of("bind-dynamic", type=records.type.__name__, where=argument(variable.name))
+        size = self._fixed_size(variable)
         return {"buffer": records.buffer, "offset": 0, "size": size} if size else records.binding()
 
-    def _one(self, variable: wgsl.Variable) -> int:
-        """The bytes of a variable of a fixed size, in whole words; 0 for all others."""
+    def _fixed_size(self, variable: wgsl.Variable) -> int:
+        """The bytes of a variable of fixed size, in whole words; 0 for a variable without one."""
         if variable.type is None or variable.type.__layout__.is_runtime_sized:
             return 0
         return round_up(devices.COPY_ALIGNMENT, variable.type.__layout__.size)
 
-    def _whole(self, given: Mapping[str, Any], where: str) -> dict[str, Any]:
+    def _given_binding(self, given: Mapping[str, Any], where: str) -> dict[str, Any]:
         buffer = getattr(given["buffer"], "buffer", given["buffer"])
         if not isinstance(buffer, wgpu.GPUBuffer):
             raise BindingError.of("buffer-type", function=where, current=type(buffer).__name__)
@@ -138,15 +134,14 @@ class BufferBinder:
         devices.check_limit(self._device, f"max-{kind}-buffer-binding-size", size, where, way_out)
 
 
-def place(name: str) -> str:
-    """Where an error says that it happened.
+def argument(name: str) -> str:
+    """The argument of `Program.bind` that an error is about.
 
-    >>> place("params")
+    >>> argument("params")
     'Program.bind(..., params=...)'
     """
     return f"Program.bind(..., {name}=...)"
 
 
-def _plain(layout: Layout) -> str:
-    """A type's name, with an atomic named as the number that it holds."""
+def _name_without_atomic(layout: Layout) -> str:
     return layout.scalar if layout.kind == "atomic" else layout.name

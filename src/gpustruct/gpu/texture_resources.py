@@ -1,4 +1,4 @@
-"""A texture or a sampler that is to be bound, checked before wgpu sees it. WebGPU §8.1.1 (binding types), §26.1 (formats)."""
+"""Checks a texture or a sampler before wgpu gets it. WebGPU §8.1.1 (binding types), §26.1 (formats)."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import wgpu
 from ..errors import BindingError
 from ..wgsl import Variable
 from .backend import owner_of
-from .bound_buffers import place
+from .buffer_resources import argument
 
 # The views that a texture of each dimension can have.
 _VIEWS = {"1d": ("1d",), "2d": ("2d", "2d-array", "cube", "cube-array"), "3d": ("3d",)}
-_ARTICLE = {"sint": "whole numbers (sint)", "uint": "whole numbers (uint)", "depth": "depths", "float": "floats"}
+_READS = {"sint": "whole numbers (sint)", "uint": "whole numbers (uint)", "depth": "depths", "float": "floats"}
 
 
 def texture(device: Any, variable: Variable, given: Any, *, filtered: bool) -> Any:
-    """The view of `given` for `variable`: a view as it is, of a texture the view that the variable declares."""
-    where = place(variable.name)
+    """The texture view to bind for `variable`: `given` if it is a view, or the view of a texture that the variable declares."""
+    where = argument(variable.name)
     if not isinstance(given, wgpu.GPUTexture | wgpu.GPUTextureView):
         raise BindingError.of(
             "bind-kind",
@@ -46,7 +46,7 @@ def texture(device: Any, variable: Variable, given: Any, *, filtered: bool) -> A
 
 
 def _view(variable: Variable, image: Any) -> Any:
-    """The view of a whole texture that the variable declares: of its first layers and, to store in, its first level."""
+    """A view of as many layers as the variable declares, and of all mip levels; of the first level for a storage texture."""
     options: dict[str, Any] = {"dimension": variable.view_dimension}
     layers = {"2d": 1, "cube": 6}.get(variable.view_dimension or "")
     if layers and image.dimension == "2d":
@@ -59,8 +59,8 @@ def _view(variable: Variable, image: Any) -> Any:
 
 
 def sampler(device: Any, variable: Variable, given: Any) -> Any:
-    """`given`, which must be a sampler of `device`."""
-    where = place(variable.name)
+    """`given`, if it is a sampler of `device`; BindingError otherwise."""
+    where = argument(variable.name)
     if not isinstance(given, wgpu.GPUSampler):
         wanted = "a comparison sampler" if variable.kind == "comparison-sampler" else "a sampler"
         make = (
@@ -88,7 +88,7 @@ def _check_samples(variable: Variable, image: Any, where: str) -> None:
 
 
 def sample_types(texture_format: str, features: Any) -> tuple[str, ...]:
-    """What shaders can read from a texture of this format, in the words of a bind group layout.
+    """The sample types of a bind group layout that a texture of this format may be bound to.
 
     >>> sample_types("r32float", ()), sample_types("depth24plus-stencil8", ()), sample_types("rgba8uint", ())
     (('unfilterable-float',), ('depth', 'unfilterable-float', 'uint'), ('uint',))
@@ -117,7 +117,7 @@ def _check_sample_type(device: Any, variable: Variable, image: Any, where: str, 
         return
     if wanted == "float" and "unfilterable-float" in found:
         raise BindingError.of("bind-unfilterable", name=variable.name, current=image.format, where=where)
-    reads = _ARTICLE.get(variable.sample_type or "", "")
+    reads = _READS.get(variable.sample_type or "", "")
     facts = {"name": variable.name, "type": variable.type_name, "reads": reads, "current": image.format}
     examples = {"sint": "rgba8sint", "uint": "rgba8uint", "depth": "depth32float"}
     raise BindingError.of("bind-sample-type", where=where, example=examples.get(wanted, "rgba8unorm"), **facts)
@@ -128,7 +128,7 @@ def _check_dimension(variable: Variable, image: Any, where: str) -> None:
     layers: int = image.size[2]
     fits = wanted in _VIEWS[image.dimension]
     if wanted == "2d" and fits:
-        # Of a texture with layers a view may show one.
+        # A view may show one of several layers.
         return
     if wanted.startswith("cube"):
         fits = fits and layers >= 6 and image.size[0] == image.size[1]
