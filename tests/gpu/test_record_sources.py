@@ -344,7 +344,7 @@ def test_reprs(device: Any) -> None:
     reading = buffer.read_async()
     assert repr(reading).startswith("<PendingRead of Item(shape=(4,), ")
     reading.result()
-    assert repr(reading).endswith(": taken>")
+    assert repr(reading).endswith(": read>")
     uploader = Uploader(device, chunk_size=4096, chunks=2)
     assert "at most 2 chunks of 4096" in repr(uploader)
     assert "0 bytes of staging memory" in repr(uploader)

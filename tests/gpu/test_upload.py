@@ -267,7 +267,7 @@ def test_progress_covers_the_checking(device: Any) -> None:
 
 def test_a_file_is_read_once_across_a_bus(device: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A device that says it has memory of its own: the records go to a second buffer, and no value is checked before."""
-    monkeypatch.setattr(transfers, "OWN_MEMORY", {device.adapter.info["adapter_type"]})
+    monkeypatch.setattr(transfers, "SEPARATE_MEMORY", {device.adapter.info["adapter_type"]})
     monkeypatch.setattr(memory_mapped, "LARGE_BYTES", 1)
     n = 50_000
     np.arange(n, dtype=np.float64).tofile(tmp_path / "column")
