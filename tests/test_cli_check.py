@@ -80,8 +80,8 @@ def test_templates_are_counted_once_for_a_folder(
     assert main(["check", "one", "two", "one/jinja.wgsl"]) == 0
     assert capsys.readouterr() == (
         "",
-        "12 texts in one are templates or parts: what stands on its own was checked; the first is one/conditions.wesl:1: @if(wide) struct A { a: vec4f }\n"
-        "6 texts in two are templates or parts: what stands on its own was checked; the first is two/conditions.wesl:1: @if(wide) struct A { a: vec4f }\n",
+        "12 texts in one are templates or incomplete: only declarations that need nothing else were checked; the first is one/conditions.wesl:1: @if(wide) struct A { a: vec4f }\n"
+        "6 texts in two are templates or incomplete: only declarations that need nothing else were checked; the first is two/conditions.wesl:1: @if(wide) struct A { a: vec4f }\n",
     )
     assert main(["check", "--ignore", "preprocessor", "one"]) == 0
     assert capsys.readouterr() == ("", "")
@@ -90,7 +90,7 @@ def test_templates_are_counted_once_for_a_folder(
     assert json.loads(found.out) == []
     assert (
         found.err
-        == "2 texts are templates or parts: what stands on its own was checked; the first is one/jinja.wgsl:2: {{ code }}\n"
+        == "2 texts are templates or incomplete: only declarations that need nothing else were checked; the first is one/jinja.wgsl:2: {{ code }}\n"
     )
 
 
@@ -101,7 +101,8 @@ def test_what_stands_on_its_own_in_a_template_is_checked(tmp_path: Path, capsys:
     found = capsys.readouterr()
     assert found.out.startswith(f"{shader}:8:36: gap-uniform: scene: ")
     assert found.err.startswith(
-        f"1 text is a template or a part: what stands on its own was checked; the first is {shader}:1: #import a\n"
+        "1 text is a template or incomplete: only declarations that need nothing else were checked; "
+        f"the first is {shader}:1: #import a\n"
     )
 
 
@@ -120,7 +121,7 @@ def test_a_text_that_needs_another_of_the_folder_is_a_part(
         ["./d_wrong.wgsl:1:9", "unresolved"],
     ]
     assert found.err.splitlines()[0] == (
-        "2 texts in . are templates or parts: what stands on its own was checked; "
+        "2 texts in . are templates or incomplete: only declarations that need nothing else were checked; "
         "the first is ./a_light.wgsl:1: Light, which ./c_types.wgsl declares"
     )
     # Alone, nobody says what it is a part of.

@@ -163,7 +163,7 @@ def test_W37_what_lies_in_a_buffer_does(text: str) -> None:
 @pytest.mark.parametrize(
     ("members", "said"),
     [
-        ("a: f32, pad0: vec3<u32>", "16 of 32 bytes of padding (50 %), 16 bytes of them for pad0: vec3u, padding that is itself aligned; write it as scalars: 3 x u32"),
+        ("a: f32, pad0: vec3<u32>", "16 of 32 bytes of padding (50 %), 16 of them caused by pad0: vec3u, padding that is itself aligned; write it as scalars: 3 x u32"),
         ("n: u32, _pad: vec2f, m: u32", "pad: vec2f, padding that is itself aligned; write it as scalars: 2 x f32"),
         ("a: f32, p_pad: vec3f, b: f32, unused1: vec3f", "p_pad: vec3f and unused1: vec3f, padding that is itself aligned; write it as scalars: 3 x f32, 3 x f32"),
         ("a: u32, padding: array<vec3u, 1>", "padding: array<vec3u, 1>, padding that is itself aligned; write it as scalars: 3 x u32"),

@@ -1,4 +1,4 @@
-"""gpustruct bench: packing and unpacking on this machine, as ratios to numpy and to a memory copy."""
+"""gpustruct bench: measure packing and unpacking on this machine, as ratios to numpy and to a memory copy."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from ..errors import CommandError
 from ..packing import pack
 from ..types import layout_of
 from ..unpacking import unpack
+from .inputs import reason_of
 from .numbers import whole
 
 SIZES = (1, 100, 10_000, 1_000_000, 10_000_000)
 FLAVOURS: tuple[workloads.Flavour, ...] = ("f32", "f64", "strided", "structured")
-# Beyond this a row needs more memory than a laptop has to spare: columns, records, and a copy of them.
+# Larger cases need more memory than a laptop can spare: a case holds columns, records, and a copy of them.
 MOST_BYTES = 1 << 30
 
 
@@ -40,23 +41,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--rounds", type=whole("--rounds", 1, 10_000, 5), default=5, metavar="N",
-        help="rounds of which the median counts (5)",
+        help="how many times each case is measured; the median counts (5)",
     )  # fmt: skip
     parser.add_argument(
         "--threads", type=whole("--threads", 0, threads.MOST, 2), default=1, metavar="N",
         help="threads that pack (1; 0 chooses by size)",
     )  # fmt: skip
-    parser.add_argument("--isa", choices=_kernel.isas(), help="the instruction set to use (the best)")
+    parser.add_argument("--isa", choices=_kernel.isas(), help="the instruction set to use (default: the best)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows as JSON")
     parser.add_argument("--svg", type=Path, metavar="FILE", help="draw the rows as an SVG")
     parser.epilog = (
-        "Every ratio comes from one run: the sides take turns, each counts with its median.\n"
+        "The compared functions take turns within one run, and a ratio is that of their medians.\n"
         "copy: np.copyto of the packed bytes; numpy: structured assignment, or field copies for unpack.\n"
     )
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run ``gpustruct bench``; always 0, for a slow machine is no fault."""
+    """Run ``gpustruct bench``; always 0."""
     from rich.console import Console
     from rich.progress import Progress
 
@@ -91,16 +92,15 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _check_writable(path: Path) -> None:
-    """Refuse a file that cannot be written before anything is measured. What it holds stays as it is."""
+    """Raise CommandError now if a file cannot be written later. The contents of the file do not change."""
     try:
         path.open("a").close()
     except (OSError, ValueError) as error:
-        reason = (getattr(error, "strerror", None) or str(error)).lower()
-        raise CommandError.of("write", reason=reason, name=path) from None
+        raise CommandError.of("write", reason=reason_of(error), name=path) from None
 
 
 def describe() -> dict[str, Any]:
-    """The machine and the versions that a figure belongs to."""
+    """The machine and the versions that were measured."""
     model = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if sys.platform == "linux" and info.exists():
@@ -118,7 +118,7 @@ def describe() -> dict[str, Any]:
 
 
 def measure(name: str, n: int, flavour: workloads.Flavour, rounds: int, count: int | None) -> dict[str, Any]:
-    """One row: seconds a call of pack, numpy, a copy and unpack, and their ratios."""
+    """One row: the seconds that pack takes, and the ratios of numpy, a copy and unpack."""
     cls = workloads.SCHEMAS[name]
     values = workloads.columns(cls, n, flavour)
     batch = cls(**values)
@@ -155,7 +155,7 @@ def empty_like(batch: Batch) -> Any:
 def _table(rows: list[dict[str, Any]]) -> Any:
     from rich.table import Table
 
-    # No column may be cut: in 80 columns the headings fold, the values never.
+    # In a terminal of 80 columns the headings wrap, so that no value is cut off.
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("schema", "records", "source", "GB/s"):
         table.add_column(heading, justify="left" if heading in ("schema", "source") else "right", no_wrap=True)
@@ -174,7 +174,7 @@ BAR, LABEL, LINE = 420, 230, 18
 
 
 def draw(rows: list[dict[str, Any]], machine: dict[str, Any]) -> str:
-    """The rows as an SVG: how many times as fast as numpy structured assignment, on a common scale."""
+    """The rows as an SVG bar chart: how many times as fast as numpy structured assignment `pack` is."""
     from xml.sax.saxutils import escape
 
     top = max((row["times_numpy"] for row in rows), default=1.0)

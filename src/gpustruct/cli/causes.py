@@ -1,4 +1,4 @@
-"""One finding for one cause: what shows in several places is said at the first of them."""
+"""The cause of a finding. Findings with one cause are reported once, at the first place."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _aligned(layout: Layout) -> Iterable[str]:
 
 
 def others(names: Iterable[str]) -> str:
-    """What to add to a message that is about more places than its own.
+    """What to add to a message for the other places that have the same cause.
 
     >>> others(["b", "c"]), others([])
     (' (and in b, c)', '')

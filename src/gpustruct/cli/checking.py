@@ -1,4 +1,4 @@
-"""gpustruct check: faults in shaders, one a line, for CI and pre-commit."""
+"""gpustruct check: print the layout faults in shaders, one on each line, for CI and pre-commit."""
 
 from __future__ import annotations
 
@@ -11,30 +11,32 @@ from dataclasses import asdict
 from ..errors import CommandError
 from . import inputs, shaders
 from .findings import WASTE, Finding, check_shader
+from .printing import printable
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``gpustruct check``."""
     parser.add_argument(
         "paths", nargs="*", default=["."], metavar="PATH",
-        help="a WGSL file, a folder to walk for .wgsl and .wesl files, or - for standard input; the current folder if left out",
+        help="a WGSL file, a folder to search for .wgsl and .wesl files, or - for standard input (default: the current folder)",
     )  # fmt: skip
     parser.add_argument("--format", choices=("text", "github", "json"), default="text", help="how to print findings")
     parser.add_argument(
         "--waste", type=_percent, default=WASTE, metavar="PERCENT",
-        help="report a struct with more padding than this where another order is smaller (default: %(default).0f)",
+        help="report a struct that has more padding than this and is smaller in another order (default: %(default).0f)",
     )  # fmt: skip
     parser.add_argument(
         "--ignore", action="append", default=[], metavar="RULE", help="a rule not to report; repeatable"
     )
     parser.add_argument(
         "--standard-layout", action="store_true",
-        help="targets have uniform_buffer_standard_layout: no 16-byte rules in uniform",
+        help="for devices that have uniform_buffer_standard_layout: do not check the 16-byte rules of uniform",
     )  # fmt: skip
     inputs.add_reading(parser)
     parser.epilog = (
-        "Findings are printed as path:line:column: rule: message. Of templates and parts, what stands on its own is\n"
-        "checked, and a line on standard error counts them; --ignore preprocessor leaves it out. Exit codes: 0 none, 1 some, 2 an input cannot be read.\n\n"
+        "Findings are printed as path:line:column: rule: message. In templates and incomplete texts, the declarations\n"
+        "that need nothing else are checked; a line on standard error says how many such texts there are, and\n"
+        "--ignore preprocessor leaves it out. Exit codes: 0 no findings, 1 some, 2 an input cannot be read.\n\n"
         "examples:\n"
         "  gpustruct check shaders\n"
         "  gpustruct check --format github --waste 40 .\n"
@@ -53,7 +55,7 @@ def _percent(text: str) -> float:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run ``gpustruct check``: 0 without findings, 1 with some, 2 where an input cannot be read."""
+    """Run ``gpustruct check``: 0 without findings, 1 with some, 2 if an input cannot be read."""
     findings: list[Finding] = []
     relaxed = args.standard_layout or args.target == "tint"
     texts, unreadable = _texts(args.paths)
@@ -69,7 +71,7 @@ def main(args: argparse.Namespace) -> int:
     _write(findings, args.format)
     if "preprocessor" not in args.ignore:
         for folder, marks in incomplete.items():
-            print(_printable(_about_incomplete(folder, marks)), file=sys.stderr)
+            print(printable(_about_incomplete(folder, marks)), file=sys.stderr)
     if args.format == "text" and findings:
         places = len({finding.path for finding in findings})
         files = sum(map(len, texts.values())) + unreadable
@@ -78,9 +80,9 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _texts(paths: list[str]) -> tuple[dict[str, dict[str, str]], int]:
-    """The texts of all files, by the folder that they were found in ("" for a file that is named itself) and by name.
+    """The texts of all files, by folder argument ("" for a file argument) and by name; how many could not be read.
 
-    And how many files could not be read: each is said on standard error.
+    For each file that cannot be read, the reason is printed on standard error.
     """
     texts: dict[str, dict[str, str]] = {}
     seen: set[str] = set()
@@ -102,8 +104,9 @@ def _texts(paths: list[str]) -> tuple[dict[str, dict[str, str]], int]:
 
 def _about_incomplete(folder: str, marks: list[str]) -> str:
     count = _count(len(marks), "text")
-    verb = "is a template or a part" if len(marks) == 1 else "are templates or parts"
-    return f"{count}{folder and f' in {folder}'} {verb}: what stands on its own was checked; the first is {marks[0]}"
+    verb = "is a template or incomplete" if len(marks) == 1 else "are templates or incomplete"
+    checked = "only declarations that need nothing else were checked"
+    return f"{count}{folder and f' in {folder}'} {verb}: {checked}; the first is {marks[0]}"
 
 
 def _count(number: int, noun: str) -> str:
@@ -118,17 +121,12 @@ def _write(findings: list[Finding], form: str) -> None:
         if form == "github":
             place = f"file={_escaped(finding.path)},line={finding.line},col={finding.column}"
             message = finding.message.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-            print(_printable(f"::{finding.severity} {place},title={_escaped(finding.rule)}::{message}"))
+            print(printable(f"::{finding.severity} {place},title={_escaped(finding.rule)}::{message}"))
         else:
-            print(_printable(str(finding)))
+            print(printable(str(finding)))
 
 
 def _escaped(text: str) -> str:
     for character, code in (("%", "%25"), ("\r", "%0D"), ("\n", "%0A"), (":", "%3A"), (",", "%2C")):
         text = text.replace(character, code)
     return text
-
-
-def _printable(text: str) -> str:
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    return text.encode(encoding, "backslashreplace").decode(encoding)

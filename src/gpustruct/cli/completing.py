@@ -28,7 +28,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def script(parser: argparse.ArgumentParser, shell: str) -> str:
-    """The completion script of `shell` for everything that `parser` takes."""
+    """The completion script of `shell` for all arguments of `parser`."""
     import shtab
 
     _complete_paths(parser, shtab.FILE, shtab.DIRECTORY)
@@ -36,8 +36,8 @@ def script(parser: argparse.ArgumentParser, shell: str) -> str:
 
 
 def _complete_paths(parser: argparse.ArgumentParser, file: Any, folder: Any) -> None:
-    """Say which arguments are paths: shtab looks for an attribute of each."""
-    for action in parser._actions:  # pyright: ignore[reportPrivateUsage]  # argparse has no public list of them.
+    """Mark the arguments that are paths, with the attribute that shtab looks for."""
+    for action in parser._actions:  # pyright: ignore[reportPrivateUsage]  # argparse has no public list.
         if isinstance(action, argparse._SubParsersAction):  # pyright: ignore[reportPrivateUsage]
             for command in action.choices.values():
                 _complete_paths(command, file, folder)

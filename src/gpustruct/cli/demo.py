@@ -1,4 +1,4 @@
-"""gpustruct demo: a particle simulation whose numpy state goes to a shader and back, and what packing costs."""
+"""gpustruct demo: a particle simulation that uploads numpy columns to a shader and reads them back, with timings."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run the demo: 0 if the device and the naive loop agree with what was packed, 1 if not."""
+    """Run ``gpustruct demo``: 0 if the device and a plain Python loop agree with the packed bytes, 1 if not."""
     if sys.platform == "linux" and "XDG_RUNTIME_DIR" not in os.environ:
-        # Without one the Vulkan loader writes an error line that means nothing here.
+        # Without it, the Vulkan loader prints an error that does not matter.
         with tempfile.TemporaryDirectory(prefix="gpustruct-") as folder:
             os.environ["XDG_RUNTIME_DIR"] = folder
             return _run(args)
@@ -78,9 +78,9 @@ def _run(args: argparse.Namespace) -> int:
 
         device = default_device()
     except (BindingError, ImportError, OSError, RuntimeError) as error:
-        # A missing Vulkan loader comes up from wgpu as an OSError or a RuntimeError.
-        console.print(f"No GPU adapter here: {error}", markup=False)
-        console.print("Packing is checked against a plain Python loop alone.\n")
+        # wgpu raises OSError or RuntimeError if the Vulkan loader is missing.
+        console.print(f"There is no GPU adapter: {error}", markup=False)
+        console.print("Packing is compared only with a plain Python loop.\n")
     if device is not None:
         faults += _simulate(console, device, state, frames)
     faults += _measure(console, state)
@@ -88,12 +88,12 @@ def _run(args: argparse.Namespace) -> int:
         console.print(f"FAILED {'; '.join(faults)}", style="red", markup=False, soft_wrap=True)
         return 1
     where = "packing" if device is None else f"{frames} frames on {device.adapter.info['device']}, packing"
-    console.print(f"OK {n:,} particles, {where} and the naive loop agree", style="green", markup=False, soft_wrap=True)
+    console.print(f"OK {n:,} particles: {where} and the plain loop agree", style="green", markup=False, soft_wrap=True)
     return 0
 
 
 def initial_state(n: int) -> dict[str, np.ndarray]:
-    """A fountain: columns as a simulation holds them, float64 and int64."""
+    """The columns of a fountain, in the dtypes that simulations use: float64 and int64."""
     rng = np.random.default_rng(1)
     angle, speed = rng.uniform(0, 2 * np.pi, n), rng.uniform(2, 8, n)
     velocity = np.stack([np.cos(angle) * speed / 4, speed, np.sin(angle) * speed / 4], axis=1)
@@ -107,7 +107,7 @@ def initial_state(n: int) -> dict[str, np.ndarray]:
 
 
 def advance(state: dict[str, np.ndarray]) -> None:
-    """One frame in numpy, in place: what the shader does, in double precision."""
+    """Do in numpy, in place and in double precision, what the shader does in one frame."""
     state["velocity"] += GRAVITY * DT
     state["position"] += state["velocity"] * DT
     state["life"] -= DT
@@ -176,7 +176,7 @@ def _pipeline(device: Any, particles: Any, code: str) -> tuple[Any, Any]:
 
 
 def _compare(moved: Any, state: dict[str, np.ndarray], frame: int) -> list[str]:
-    """What the shader left against what numpy has, member by member."""
+    """The first difference between the shader's result and numpy's, if there is one."""
     for name, expected in state.items():
         found = getattr(moved, name)
         if expected.dtype.kind == "i":
@@ -197,7 +197,7 @@ def _measure(console: Any, state: dict[str, np.ndarray]) -> list[str]:
     faults: list[str] = []
     naive = bytes(workloads.naive_loop(Particle, state, sample))
     if pack(Particle(**{name: column[:sample] for name, column in state.items()})).tobytes() != naive:
-        faults.append("pack and the naive Python loop give different bytes")
+        faults.append("pack and the plain Python loop give different bytes")
     table = Table(title=f"{n:,} particles of {stride} bytes, from float64 and int64 columns", title_justify="left")
     for heading in ("", "M records/s", "GB/s", "× a memory copy"):
         table.add_column(heading, justify="left" if not heading else "right")

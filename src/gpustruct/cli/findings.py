@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..errors import BackendWarning
 from ..types import layout_of
+from ..wgsl.targets import ACCEPTED_BY_NAGA
 from . import causes, shaders, waste
 from .shaders import Shader
 
@@ -17,10 +18,10 @@ if TYPE_CHECKING:
     from ..wgsl.targets import TargetName
 
 WASTE = 25.0
-# Warnings that naga takes what the specification refuses; where the text is refused for it, the error says so.
-_TAKEN_BY_NAGA = ("naga-type", "naga-size-runtime", "naga-atomic-read", "naga-operators", "naga-extension")
-# Ways out that are typed differently on the command line.
-_TYPED = {
+# These warnings say that naga accepts what the specification refuses. On a line with such an error they add nothing.
+_ACCEPTED_BY_NAGA = (*ACCEPTED_BY_NAGA, "naga-operators")
+# Python arguments that messages advise, and the command line's options for them.
+_OPTIONS = {
     "parse(text, target='naga')": "--target naga",
     "parse(text, target='tint')": "--target tint",
     "parse(text, skip=True)": "--skip",
@@ -30,7 +31,7 @@ _LINE = re.compile(r"\bline (\d+)(?:, column (\d+))?")
 
 @dataclass(frozen=True, order=True)
 class Finding:
-    """One fault: where it is, counted from 1, its stable rule, and what to do."""
+    """One fault: where it is (counted from 1), its stable rule, and a message that says what to do."""
 
     path: str
     line: int
@@ -44,7 +45,7 @@ class Finding:
 
 
 class _Found(NamedTuple):
-    """A finding, what it is about, and its cause: of equal causes only the first finding is reported."""
+    """A finding, the name it is about, and its cause. For equal causes, only the first finding is reported."""
 
     finding: Finding
     name: str
@@ -71,13 +72,13 @@ def check_text(
 
 
 def check_shader(shader: Shader, text: str, path: str, *, most: float, standard_layout: bool) -> list[Finding]:
-    """What `check_text` finds, for a shader that has been read."""
+    """What `check_text` finds, in a shader that `shaders.read` has read."""
     module, error = shader.module, shader.error
     found = [_warning(module, path, warning) for warning in shader.warnings]
     if error is not None:
         finding = Finding(path, error.line or 1, error.column or 1, "error", error.rule, _message(error))
         found = [
-            each for each in found if not (each.finding.line == finding.line and each.finding.rule in _TAKEN_BY_NAGA)
+            each for each in found if each.finding.line != finding.line or each.finding.rule not in _ACCEPTED_BY_NAGA
         ]
         found.append(_Found(finding, "", ()))
     if module is not None:
@@ -120,8 +121,8 @@ def _warning(module: Module | None, path: str, warning: BackendWarning) -> _Foun
 
 def _message(said: Exception) -> str:
     message = str(said).splitlines()[0]
-    for in_python, here in _TYPED.items():
-        message = message.replace(in_python, here)
+    for in_python, option in _OPTIONS.items():
+        message = message.replace(in_python, option)
     return message
 
 
@@ -139,6 +140,6 @@ def _uniform_faults(module: Module, path: str, lines: list[str], standard_layout
 
 
 def _column(lines: list[str], line: int, pattern: str) -> int:
-    """The column at which the group of `pattern` begins in a line, counted from 1."""
+    """The column, counted from 1, of what the group in `pattern` matches in a line."""
     found = re.search(pattern, lines[line - 1]) if 0 < line <= len(lines) else None
     return found.start(1) + 1 if found else 1

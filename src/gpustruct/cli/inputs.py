@@ -1,4 +1,4 @@
-"""What a command reads: shader files, folders of them, standard input, and Python schemas by module:Class."""
+"""The inputs of commands: shader files, folders of them, standard input, and Python schemas (module:Class)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SCHEMA = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
 
 class Text(NamedTuple):
-    """A shader's text, and the name it goes by in messages."""
+    """A shader's text, and its name in messages."""
 
     name: str
     text: str
@@ -38,16 +38,17 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     """The arguments that say how to read a shader."""
     parser.add_argument(
         "--target", choices=("spec", "naga", "tint"), default="spec",
-        help="take what this compiler adds, and warn of it alone (default: the specification, and both)",
+        help="accept what this compiler adds to WGSL, and warn about this compiler only (default: the specification, "
+        "and warnings about both)",
     )  # fmt: skip
     parser.add_argument(
         "--skip", action="store_true",
-        help="take the declarations that are right and leave out the others; templates are always read so",
+        help="read the declarations without errors and leave out the others, as is always done with templates",
     )  # fmt: skip
 
 
 def is_schema(argument: str) -> bool:
-    """Whether `argument` names a class, ``package.module:Class``, and no file.
+    """Whether `argument` is a class, ``package.module:Class``, and not a file.
 
     >>> is_schema("scene.types:Camera"), is_schema("scene.wgsl"), is_schema("-")
     (True, False, False)
@@ -64,9 +65,13 @@ def read(argument: str) -> Text:
     try:
         data = Path(argument).read_bytes()
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise CommandError.of("file", reason=reason.lower(), name=argument) from None
+        raise CommandError.of("file", reason=reason_of(error), name=argument) from None
     return Text(argument, _decoded(data, argument))
+
+
+def reason_of(error: OSError | ValueError) -> str:
+    """Why a file cannot be opened, without the path: a ValueError stands for a path that no file can have."""
+    return (getattr(error, "strerror", None) or str(error)).lower()
 
 
 def _decoded(data: bytes, name: str) -> str:
@@ -77,9 +82,9 @@ def _decoded(data: bytes, name: str) -> str:
 
 
 def files(argument: str) -> list[str]:
-    """The file that `argument` names; of a folder all shaders at any depth, folders with a dot left out.
+    """The file that `argument` names, or all shaders in a folder and its subfolders, except hidden ones.
 
-    Raises CommandError for a folder without any.
+    Raises CommandError for a folder without shaders.
     """
     if argument == STDIN or not os.path.isdir(argument):
         return [argument]
@@ -93,13 +98,13 @@ def files(argument: str) -> list[str]:
 
 
 def schema(argument: str) -> Any:
-    """The gpustruct class that ``module:Class`` names, looked for from the current folder. Raises CommandError."""
+    """The gpustruct class that ``module:Class`` names; modules in the current folder are found too. Raises CommandError."""
     module_name, _, path = argument.partition(":")
     if "" not in sys.path and os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
         found: Any = importlib.import_module(module_name)
-    except (Exception, SystemExit) as error:  # Whatever the user's module raises while it is imported.
+    except (Exception, SystemExit) as error:  # The user's module may raise anything while it is imported.
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
         raise CommandError.of("schema-module", module=module_name, reason=reason) from None
     for part in path.split("."):

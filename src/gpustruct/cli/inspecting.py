@@ -1,4 +1,4 @@
-"""gpustruct inspect: what a shader or a Python schema declares, how it lies in memory, what would be smaller."""
+"""gpustruct inspect: show the declarations of a shader or a Python schema, their layouts, and smaller ones."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,7 +24,7 @@ FORMAT = 1
 
 
 class Seen(NamedTuple):
-    """One input: its name, its structs in order, and the module if it is a shader."""
+    """One input: its name, its structs in order, its module if it is a shader, and the warnings of parse."""
 
     name: str
     structs: dict[str, Any]
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run ``gpustruct inspect``: 0, 1 where a text is no legal WGSL, 2 where an input cannot be read."""
+    """Run ``gpustruct inspect``: 0, 1 if a text is not legal WGSL, 2 if an input cannot be read."""
     seen, code = look_at_all(args)
     if args.struct:
         seen = [
@@ -79,31 +79,34 @@ def _no_struct(name: str, seen: list[Seen]) -> list[Seen]:
 
 
 def look_at_all(args: argparse.Namespace) -> tuple[list[Seen], int]:
-    """Every input that can be read, and the exit code for those that cannot; raises CommandError if none can."""
+    """Every input that can be read, and the exit code. Errors about the others are printed on stderr.
+
+    Raises CommandError if no input can be read.
+    """
     code = 0
     seen: list[Seen] = []
-    refused: CommandError | None = None
+    unreadable: list[CommandError] = []
     for path in [path for argument in args.inputs for path in inputs.files(argument)]:
         try:
             seen.append(look_at(path, skip=args.skip, target=args.target))
         except WgslError as error:
-            print(f"{path}:{error.line}:{error.column}: {error.rule}: {error}", file=sys.stderr)
+            print(shaders.error_line(path, error), file=sys.stderr)
             code = code or 1
         except CommandError as error:
-            if refused is not None:
-                print(f"gpustruct: {refused}", file=sys.stderr)
-            refused, code = error, 2
-    if refused is not None and not seen:
-        raise refused
-    if refused is not None:
-        print(f"gpustruct: {refused}", file=sys.stderr)
+            unreadable.append(error)
+            code = 2
+    last = unreadable.pop() if unreadable and not seen else None
+    for error in unreadable:
+        print(f"gpustruct: {error}", file=sys.stderr)
+    if last is not None:
+        raise last
     return seen, code
 
 
 def look_at(argument: str, *, skip: bool = False, target: TargetName = "spec") -> Seen:
     """Read and parse one input. Raises CommandError, WgslError.
 
-    A shader is read as if uniform had no rules of its own, so that what breaks them can be looked at.
+    A type that is not legal in uniform is no error here, so that its layout can be shown.
     """
     if inputs.is_schema(argument):
         cls = inputs.schema(argument)
@@ -124,28 +127,25 @@ def _write_pictures(folder: Path, seen: list[Seen]) -> None:
         stems = [Path(part.name).stem.replace(":", ".").strip("<>") for part in seen]
         for part, stem in zip(seen, stems, strict=True):
             if stems.count(stem) > 1:
-                # Files of one name in several folders.
+                # Several folders have a file of this name.
                 stem = ".".join(Path(part.name).with_suffix("").parts).strip("./")
             stem = "" if len(seen) == 1 else f"{stem}."
             for name, cls in part.structs.items():
                 (folder / f"{stem}{name}.svg").write_text(diagram(cls), encoding="utf-8")
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise CommandError.of("folder-write", reason=reason, name=os.fspath(folder)) from None
-
-
-# For people.
+        raise CommandError.of("folder-write", reason=inputs.reason_of(error), name=os.fspath(folder)) from None
 
 
 def _show(printer: Printer, seen: Seen, *, titled: bool, whole: bool) -> None:
     from ..report import suggest
 
+    module = seen.module if whole else None
     if titled:
         printer.line(seen.name, "bold underline")
-    if whole and seen.module is not None:
-        _show_module(printer, seen)
+    if module is not None:
+        _show_module(printer, module, seen)
     for index, cls in enumerate(seen.structs.values()):
-        if index or titled or (whole and seen.module is not None and seen.module.bindings):
+        if index or titled or (module is not None and module.bindings):
             printer.line()
         show_layout(printer, cls.__layout__)
         if cls.__layout__.kind != "struct":
@@ -154,15 +154,15 @@ def _show(printer: Printer, seen: Seen, *, titled: bool, whole: bool) -> None:
             verdict = not line.startswith(" ")
             if not verdict or "no order is smaller" not in line:
                 printer.line(line.strip(), "green" if verdict else "", "  " if verdict else "    ")
-    if whole and seen.module is not None and seen.module.skipped:
+    if module is not None and module.skipped:
         printer.line()
         printer.line("skipped", "bold")
-        for skipped in seen.module.skipped:
+        for skipped in module.skipped:
             printer.line(str(skipped), "dim", "  ")
 
 
 def show_layout(printer: Printer, layout: Layout) -> None:
-    """The offset table of one layout, with its notes."""
+    """Print the offset table of one layout, with its notes."""
     printer.line(layout.summary(), "bold")
     rows = list(layout.rows_of_table())
     printer.table(HEADING, rows, RIGHT, [row[4].startswith(PADDING) for row in rows])
@@ -170,44 +170,31 @@ def show_layout(printer: Printer, layout: Layout) -> None:
         printer.line(note, "dim" if note.startswith(("uniform: legal", "uniform: no,")) else "yellow", "  ")
 
 
-def _show_module(printer: Printer, seen: Seen) -> None:
-    module = seen.module
-    assert module is not None
+def _show_module(printer: Printer, module: Module, seen: Seen) -> None:
     has_bindings = interface_tables.bindings(printer, module)
     if not has_bindings and not seen.structs:
-        printer.line("nothing here is host-shareable: no struct, no binding", "yellow")
+        printer.line("no host-shareable struct and no binding", "yellow")
     interface_tables.entry_points(printer, module)
     interface_tables.overrides(printer, module)
-    for line in _remarks(seen):
+    for line in [*(f"{name}: {reason}" for name, reason in module.unavailable.items()), *seen.differences]:
         printer.line(line, "yellow", "  ")
 
 
-def _remarks(seen: Seen) -> Iterator[str]:
-    module = seen.module
-    assert module is not None
-    for name, reason in module.unavailable.items():
-        yield f"{name}: {reason}"
-    yield from seen.differences
-
-
-# For programs.
-
-
 def as_data(seen: Seen, *, whole: bool = True) -> dict[str, Any]:
-    """One input as plain data, the way docs/inspect.schema.json describes it."""
+    """One input as plain data, in the form that docs/inspect.schema.json describes."""
     data: dict[str, Any] = {"name": seen.name, "structs": [struct_data(cls) for cls in seen.structs.values()]}
     module = seen.module
     if not whole or module is None:
         return data
     data |= interface_data.of(module)
     data["unavailable"] = dict(module.unavailable)
-    data["skipped"] = [{"line": s.line, "text": s.text, "reason": s.reason} for s in module.skipped]
+    data["skipped"] = [asdict(part) for part in module.skipped]
     data["differences"] = seen.differences
     return data
 
 
 def struct_data(cls: Any) -> dict[str, Any]:
-    """The layout of one type and what would be smaller, as plain data; every number is bytes."""
+    """The layout of one type and a smaller one, as plain data; every number is in bytes."""
     layout: Layout = cls.__layout__
     unused = layout.size - layout.used
     data: dict[str, Any] = {
@@ -229,7 +216,7 @@ def struct_data(cls: Any) -> dict[str, Any]:
             }
             for member in layout.fields
         ],
-        "padding": [{"offset": gap.offset, "size": gap.size} for gap in layout.padding],
+        "padding": [gap._asdict() for gap in layout.padding],
         "uniform": [{"rule": fault.rule, "message": str(fault)} for fault in layout.uniform_faults()],
         "naga": layout.naga_notes(),
         "suggestion": None,

@@ -1,7 +1,8 @@
-"""The interface of a shader as plain data, the way docs/inspect.schema.json describes it."""
+"""The interface of a shader as plain data, in the form that docs/inspect.schema.json describes."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -14,73 +15,36 @@ def of(module: Module) -> dict[str, Any]:
         "bindings": [_binding(variable) for variable in module.bindings.values()],
         "variables": [_variable(variable) for variable in module.variables.values()],
         "entry_points": [_entry_point(entry) for entry in module.entry_points.values()],
-        "overrides": [
-            {
-                "name": o.name,
-                "id": o.id,
-                "type": o.type,
-                "value": o.value,
-                "has_default": o.has_default,
-                "line": o.line,
-            }
-            for o in module.overrides.values()
-        ],
+        "overrides": [asdict(override) for override in module.overrides.values()],
         "enabled": list(module.enabled),
         "required": list(module.required),
-        "diagnostics": [{"severity": d.severity, "rule": d.rule, "line": d.line} for d in module.diagnostics],
+        "diagnostics": [asdict(diagnostic) for diagnostic in module.diagnostics],
         "lines": dict(module.lines),
     }
 
 
 def _variable(variable: Variable) -> dict[str, Any]:
-    return {
-        "name": variable.name,
-        "space": variable.space,
-        "access": variable.access,
-        "type": variable.type_name,
-        "line": variable.line,
-    }
+    data = {name: getattr(variable, name) for name in ("name", "space", "access", "line")}
+    return {**data, "type": variable.type_name}
 
 
 def _binding(variable: Variable) -> dict[str, Any]:
-    return {
-        "group": variable.group,
-        "binding": variable.binding,
-        **_variable(variable),
-        "min_binding_size": variable.min_binding_size,
-        "kind": variable.kind,
-        "sample_type": variable.sample_type,
-        "view_dimension": variable.view_dimension,
-        "multisampled": variable.multisampled,
-        "format": variable.format,
-        "array_count": variable.array_count,
-    }
+    names = ("group", "binding", "min_binding_size", "kind", "sample_type", "view_dimension", "multisampled", "format")
+    return {**_variable(variable), **{name: getattr(variable, name) for name in (*names, "array_count")}}
 
 
 def _entry_point(entry: EntryPoint) -> dict[str, Any]:
+    names = ("name", "stage", "workgroup_size", "line", "workgroup_bytes")
     return {
-        "name": entry.name,
-        "stage": entry.stage,
-        "workgroup_size": entry.workgroup_size,
-        "line": entry.line,
+        **{name: getattr(entry, name) for name in names},
+        **{name: list(getattr(entry, name)) for name in ("bindings", "variables", "overrides")},
         "inputs": [_stage_value(value) for value in entry.inputs],
         "outputs": [_stage_value(value) for value in entry.outputs],
-        "bindings": list(entry.bindings),
-        "variables": list(entry.variables),
-        "overrides": list(entry.overrides),
         "sampled": [{"texture": texture, "sampler": sampler} for texture, sampler in entry.sampled],
-        "workgroup_bytes": entry.workgroup_bytes,
     }
 
 
 def _stage_value(value: StageValue) -> dict[str, Any]:
-    return {
-        "name": value.name,
-        "type": value.type_name,
-        "location": value.location,
-        "builtin": value.builtin,
-        "interpolation": list(value.interpolation),
-        "blend_source": value.blend_source,
-        "invariant": value.invariant,
-        "line": value.line,
-    }
+    names = ("name", "location", "builtin", "blend_source", "invariant", "line")
+    data = {name: getattr(value, name) for name in names}
+    return {**data, "type": value.type_name, "interpolation": list(value.interpolation)}

@@ -1,4 +1,4 @@
-"""The interface of a shader as people read it: its bindings, its entry points and what they use, its overrides."""
+"""The interface of a shader as tables: its bindings, its entry points and what they use, its overrides."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BINDINGS_RIGHT = (True, True, False, False, False, True)
 
 
 def bindings(printer: Printer, module: Module) -> bool:
-    """The table of bindings; whether there are any."""
+    """Print the table of bindings. Returns whether there are any."""
     rows = [
         (str(v.group), str(v.binding), v.name, _words(v), v.type_name, str(v.min_binding_size or ""))
         for v in sorted(module.bindings.values(), key=lambda v: (v.group, v.binding))
@@ -33,7 +33,7 @@ def _words(variable: Variable) -> str:
 
 
 def entry_points(printer: Printer, module: Module) -> None:
-    """What each entry point takes, returns and uses."""
+    """Print what each entry point takes, returns and uses."""
     if module.entry_points:
         printer.line("entry points", "bold")
     for entry in module.entry_points.values():
@@ -55,7 +55,7 @@ def _summary(entry: EntryPoint) -> Iterator[str]:
     if entry.workgroup_size is not None:
         yield "workgroups of " + " x ".join("?" if size is None else str(size) for size in entry.workgroup_size)
     if entry.workgroup_bytes is None:
-        yield "workgroup memory that an override decides"
+        yield "workgroup memory that depends on an override"
     elif entry.workgroup_bytes:
         yield f"{entry.workgroup_bytes} bytes of workgroup memory"
 
@@ -70,7 +70,7 @@ def _shown(value: StageValue) -> str:
 
 
 def overrides(printer: Printer, module: Module) -> None:
-    """The overrides and their defaults."""
+    """Print the overrides and their defaults."""
     if module.overrides:
         printer.line("overrides", "bold")
     for override in module.overrides.values():

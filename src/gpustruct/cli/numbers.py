@@ -1,4 +1,4 @@
-"""Whole numbers on the command line: what is right, where something else was given."""
+"""Whole numbers on the command line, with an error message that gives the range and an example."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _DIGITS = re.compile(r"[+-]?\d+(?:[_,]\d{3})*")
 
 
 def whole(option: str, least: int, most: int, example: int) -> Callable[[str], int]:
-    """What argparse calls with the text of `option`: a number from `least` to `most`.
+    """A `type` for argparse: it converts the text of `option` to a number from `least` to `most`.
 
     >>> whole("--particles", 1, 1000, 100)("500")
     500
@@ -22,7 +22,7 @@ def whole(option: str, least: int, most: int, example: int) -> Callable[[str], i
     """
 
     def number(text: str) -> int:
-        # A number of any length, without the limit that int has for text.
+        # int() raises an error of its own kind for a text of thousands of digits.
         value = int(re.sub("[_,]", "", text)) if len(text) < 30 and _DIGITS.fullmatch(text.strip()) else least - 1
         if not least <= value <= most:
             shown = text if len(text) < 30 else f"{text[:27]}..."

@@ -1,4 +1,4 @@
-"""Text to the terminal: colours and folding where someone looks, plain whole lines in a pipe."""
+"""Output: coloured and wrapped in a terminal, plain whole lines in a pipe."""
 
 from __future__ import annotations
 
@@ -12,31 +12,37 @@ from .. import table
 MARGIN = "  "
 
 
+def printable(text: str) -> str:
+    """`text` with a backslash escape for each character that the encoding of stdout does not have."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    return text.encode(encoding, "backslashreplace").decode(encoding)
+
+
 def _console() -> Any:
     from rich.console import Console
 
     class Terminal(Console):
         def on_broken_pipe(self) -> None:
-            raise BrokenPipeError  # rich would leave with 1, which means findings here.
+            raise BrokenPipeError  # rich would exit with 1, which means that something was found.
 
     return Terminal(file=sys.stdout, highlight=False, soft_wrap=True, emoji=False, markup=False)
 
 
 class Printer:
-    """Writes to stdout. In a terminal it colours, unless NO_COLOR is set, and folds to the width; nothing is cut."""
+    """Writes to stdout. In a terminal, text is coloured (unless NO_COLOR is set) and wrapped; nothing is cut off."""
 
     def __init__(self) -> None:
         out: Any = sys.stdout
         if isinstance(out, io.TextIOWrapper):
-            out.reconfigure(errors="backslashreplace")  # A name in Greek must not stop a Latin-1 pipe.
+            out.reconfigure(errors="backslashreplace")  # Stdout may be Latin-1, and a name Greek.
         self.console = _console()
-        self.folds: bool = self.console.is_terminal
+        self.wraps: bool = self.console.is_terminal
 
     def line(self, text: str = "", style: str = "", indent: str = "") -> None:
-        """One line; in a terminal folded between words, the rest indented further."""
+        """Print one line. A terminal wraps it between words and indents the rest further."""
         from rich.text import Text
 
-        if not self.folds:
+        if not self.wraps:
             self.console.print(Text(f"{indent}{text}"), soft_wrap=True)
             return
         margin = Text(indent)
@@ -47,11 +53,11 @@ class Printer:
             margin = Text(indent + MARGIN)
 
     def table(self, heading: table.Row, rows: Sequence[table.Row], right: Sequence[bool], dim: Sequence[bool]) -> None:
-        """An aligned table, the rows of `dim` greyed; in a terminal cells fold where it is too wide."""
+        """Print an aligned table, the rows of `dim` in grey. If it is too wide for a terminal, its cells are wrapped."""
         from rich.table import Table
         from rich.text import Text
 
-        if not self.folds:
+        if not self.wraps:
             for line in table.text(heading, rows, right).splitlines():
                 self.console.print(Text(f"{MARGIN}{line}"), soft_wrap=True)
             return

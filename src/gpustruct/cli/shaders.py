@@ -1,4 +1,4 @@
-"""A shader as the commands read it: of templates and parts, the declarations that are complete; uniforms without extra rules."""
+"""How the commands read a shader. Templates and incomplete texts are read too, without the declarations that need more."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ if TYPE_CHECKING:
     from ..wgsl.targets import TargetName
 
 WESL = ".wesl"
-# What parse says of uniform layouts in its own words; the commands look at each fault of them themselves.
-_SAID_BY_FAULTS = ("uniform-strict", "uniform-relaxed")
+# The commands report each fault of a uniform's layout, so that parse's warnings about them say nothing new.
+_UNIFORM_WARNINGS = ("uniform-strict", "uniform-relaxed")
 _MARK = re.compile(r"\(current: [`']?(.*?)[`']?\) - at ")
 _DECLARED = re.compile(r"^[ \t]*(?:struct|alias|const|override|fn)[ \t]+(\w+)|\bvar\s*<[^<>]*>\s*(\w+)", re.MULTILINE)
 
 
 class Shader(NamedTuple):
-    """What parse made of one text.
+    """The result of parsing one text.
 
-    `module` is what was read; None if nothing could be. `error` is why the text is no legal WGSL. `mark` is the
-    first thing in it, as ``line: text``, that a preprocessor, a template engine or another file has to supply; ""
-    if it is whole. Of what is not whole, `module` has what stands on its own, and `error` is None.
+    `module` is None if nothing could be read. `error` says why the text is not legal WGSL. `mark` is the first
+    thing in the text, as ``line: text``, that a preprocessor, a template engine or another file has to supply; ""
+    if the text is complete. For an incomplete text, `module` has the declarations that need nothing else, and
+    `error` is None.
     """
 
     module: Module | None
@@ -35,7 +36,7 @@ class Shader(NamedTuple):
 
 
 def declared_in(texts: Mapping[str, str]) -> dict[str, str]:
-    """The names that each of `texts` seems to declare, with the first text that does."""
+    """The names that `texts` seem to declare, each with the first text that does."""
     found: dict[str, str] = {}
     for file, text in texts.items():
         for match in _DECLARED.finditer(text):
@@ -51,7 +52,7 @@ def read(
     target: TargetName = "spec",
     elsewhere: Callable[[], Mapping[str, str]] = dict[str, str],
 ) -> Shader:
-    """Read one shader. `elsewhere` gives the names that other files declare, with the file, if that is asked for.
+    """Read one shader. `elsewhere` returns the names that other files declare, with the file; called only if needed.
 
     >>> shader = read("#import shapes\\nstruct Ball { radius: f32 }", "ball.wgsl")
     >>> shader.mark, list(shader.module.structs)
@@ -60,7 +61,7 @@ def read(
     found, told = _parsed(text, skip=skip, target=target)
     if not isinstance(found, WgslError):
         return Shader(found, None, told, "")
-    # Paths such as package::shapes::Ball are WESL's, and no WGSL.
+    # Paths such as package::shapes::Ball are WESL, not WGSL.
     is_wesl = name.endswith(WESL) and found.rule == "syntax" and "::" in text
     shown = _MARK.search(str(found))
     mark = f"{found.line}: {shown[1] if shown else ''}"
@@ -75,6 +76,11 @@ def read(
     return Shader(module, None, more, mark)
 
 
+def error_line(name: str, error: WgslError) -> str:
+    """An error with the place it is at, as compilers print it."""
+    return f"{name}:{error.line}:{error.column}: {error.rule}: {error}"
+
+
 def _parsed(text: str, *, skip: bool, target: TargetName) -> tuple[Module | WgslError, list[BackendWarning]]:
     from .. import wgsl
 
@@ -85,4 +91,4 @@ def _parsed(text: str, *, skip: bool, target: TargetName) -> tuple[Module | Wgsl
         except WgslError as error:
             found = error
     told = [warning.message for warning in caught if isinstance(warning.message, BackendWarning)]
-    return found, [warning for warning in told if warning.rule not in _SAID_BY_FAULTS]
+    return found, [warning for warning in told if warning.rule not in _UNIFORM_WARNINGS]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ..errors import CommandError
 from . import inputs, shaders
+from .printing import printable
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,20 +17,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="FILE", help="the Python file to write (standard output)")
     inputs.add_reading(parser)
     parser.epilog = (
-        "The text is a module to import: each struct is a class, which wgsl.check finds equal to the shader's.\n\n"
+        "The result is a Python module with a class for each struct. wgsl.check finds them equal to the shader's.\n\n"
         "example:\n"
         "  gpustruct stubs scene.wgsl --output scene_structs.py"
     )
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run ``gpustruct stubs``: 0, 1 where the text is no legal WGSL, 2 where a file cannot be read or written."""
+    """Run ``gpustruct stubs``: 0, 1 if the text is not legal WGSL, 2 if a file cannot be read or written."""
     from .. import wgsl
 
     name, text = inputs.read(args.input)
     shader = shaders.read(text, name, skip=args.skip, target=args.target)
     if shader.error is not None:
-        print(f"{name}:{shader.error.line}:{shader.error.column}: {shader.error.rule}: {shader.error}", file=sys.stderr)
+        print(shaders.error_line(name, shader.error), file=sys.stderr)
         return 1
     assert shader.module is not None
     if not shader.module.structs:
@@ -40,12 +41,10 @@ def main(args: argparse.Namespace) -> int:
     written = f"# The structs of {shown}, written by `gpustruct stubs`: run it again when the shader changes.\n"
     written += wgsl.stubs(shader.module)
     if args.output is None:
-        encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-        sys.stdout.write(written.encode(encoding, "backslashreplace").decode(encoding))
+        sys.stdout.write(printable(written))
         return 0
     try:
         Path(args.output).write_text(written, encoding="utf-8")
     except (OSError, ValueError) as error:
-        reason = (getattr(error, "strerror", None) or str(error)).lower()
-        raise CommandError.of("write", reason=reason, name=args.output) from None
+        raise CommandError.of("write", reason=inputs.reason_of(error), name=args.output) from None
     return 0

@@ -1,4 +1,4 @@
-"""gpustruct verify: every struct of a shader or a Python schema, compared with what the GPU here sees."""
+"""gpustruct verify: compare every struct of a shader or a Python schema with the layout on this machine's GPU."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``gpustruct verify``."""
     inputs.add_arguments(parser)
     parser.epilog = (
-        "A shader is generated for each struct; it reads and writes every member through the device's own layout.\n"
-        "Exit codes: 0 the device agrees, 1 it does not or a text is no legal WGSL, 2 it could not be asked.\n\n"
+        "A shader is generated for each struct. It reads and writes every member where the device lays it out.\n"
+        "Exit codes: 0 the device agrees, 1 it does not, or a text is not legal WGSL, 2 there is no answer.\n\n"
         "examples:\n"
         "  gpustruct verify shader.wgsl\n"
         "  gpustruct verify scene.types:Camera"
@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run ``gpustruct verify``: 0 all agree, 1 some do not, 2 where an input or a device cannot be had."""
+    """Run ``gpustruct verify``: 0 if all agree, 1 if some do not, 2 without a readable input or a device."""
     seen, code = look_at_all(args)
     found = [(name, cls) for part in seen for name, cls in part.structs.items() if args.struct in (None, name)]
     if args.struct and not found:

@@ -1,4 +1,4 @@
-"""Which structs of a shader waste memory, and what would be smaller."""
+"""The structs of a shader that waste memory, with something smaller for each."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from ..wgsl import Module
 
 _LINE_COMMENT = re.compile(r"//[^\n]*")
-# What declares a type, and with it what it names: no use of it.
+# Declarations of types. A name inside one is not a use of that name.
 _TYPES = re.compile(r"\bstruct\s+\w+\s*\{[^{}]*\}|\balias\s[^;{}]{0,1000};")
 _NAME = re.compile(r"\w+")
 _POINTER = re.compile(r"\bptr\s*<\s*(?:storage|uniform)\s*,([\w\s<,]{1,200})")
-# More than so many are not written one by one.
+# Padding of more scalars is not written as one member for each.
 MOST_SCALARS = 16
 _SHAREABLE = ("uniform", "storage", "immediate")
 
@@ -33,7 +33,7 @@ class Waste(NamedTuple):
 
 
 def find(module: Module, text: str, most: float) -> Iterator[Waste]:
-    """The structs of `module` that have more than `most` percent of padding, where something else is smaller."""
+    """The structs of `module` with more than `most` percent of padding for which there is something smaller."""
     for name in _in_memory(module, text):
         cls = module.structs[name]
         layout = layout_of(cls)
@@ -49,14 +49,11 @@ def _used(layout: Layout) -> int:
     return sum(member.layout.used for member in layout.fields[:-1])
 
 
-# Structs in buffers.
-
-
 def _in_memory(module: Module, text: str) -> list[str]:
-    """The structs that lie in a buffer, in the order of the text.
+    """The structs that are stored in buffers, in the order of the text.
 
-    Stage inputs and outputs and the values of functions have no memory that anybody lays out. A text without
-    bindings is a part of others: there, it is the structs that nothing else in it uses.
+    Structs that are only stage inputs and outputs, or values in functions, have no memory layout. A text without
+    bindings is included by others; in it, the structs that nothing else uses count as stored in buffers.
     """
     text = _without_comments(text)
     variables = [*module.bindings.values(), *module.variables.values()]
@@ -83,7 +80,7 @@ def _in_memory(module: Module, text: str) -> list[str]:
 
 
 def _used_names(text: str) -> set[str]:
-    """Every name that stands outside of the declarations of types."""
+    """Every name in the text except those in declarations of types."""
     return set(_NAME.findall(_TYPES.sub(" ", text)))
 
 
@@ -107,16 +104,13 @@ def _without_comments(text: str) -> str:
 
 
 def _structs(layout: Layout, seen: set[str]) -> set[str]:
-    """`seen` with the names of all structs in `layout`."""
+    """Add the names of all structs in `layout` to `seen`."""
     core = layout.core
     if core.kind == "struct" and core.name not in seen:
         seen.add(core.name)
         for member in core.fields:
             _structs(member.layout, seen)
     return seen
-
-
-# What is smaller.
 
 
 def _remedy(cls: Any) -> str:
@@ -128,13 +122,13 @@ def _remedy(cls: Any) -> str:
     if gain > 0:
         written = " and ".join(f"{member.name}: {member.type}" for member in padding)
         scalars = ", ".join(f"{_scalars(member)} x {member.layout.core.scalar}" for member in padding)
-        return f"{gain} bytes of them for {written}, padding that is itself aligned; write it as scalars: {scalars}"
+        return f"{gain} of them caused by {written}, padding that is itself aligned; write it as scalars: {scalars}"
     found = suggest(cls)
     return f"{found.saved()} bytes less in the order {', '.join(found.order)}" if found else ""
 
 
 def _scalars(member: Member) -> int:
-    """As how many scalars `member` could be written; 0 where that changes no alignment, or is no way out."""
+    """How many scalars `member` can be replaced with; 0 if that is impossible or does not lower its alignment."""
     layout = member.layout
     if layout.core.kind in ("struct", "atomic") or layout.is_runtime_array:
         return 0

@@ -1,4 +1,4 @@
-"""For whom a text is judged: the specification, or one backend and what it adds."""
+"""What a text is checked against: the specification, or one backend and what it adds."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from typing import Literal, get_args
 
 TargetName = Literal["spec", "naga", "tint"]
 TARGETS: tuple[str, ...] = get_args(TargetName)
-# Warnings of what a backend does, by the rule's first word; the others are of no use to whoever asked for one backend.
+# The first words of the warnings that are about a backend.
 _ABOUT = {"naga": ("naga", "uniform"), "tint": ("tint",)}
-# Warnings that naga accepts what the specification refuses: with target="naga" there is nothing left to say.
-_TAKEN_BY_NAGA = ("naga-type", "naga-atomic-read", "naga-size-runtime", "naga-extension", "uniform-strict")
+# These warnings say that naga accepts what the specification refuses, and the specification does not matter to
+# whoever asks for naga.
+ACCEPTED_BY_NAGA = ("naga-type", "naga-atomic-read", "naga-size-runtime", "naga-extension")
 
 
 class Target:
-    """One of TARGETS, asked for what it takes beyond the specification."""
+    """One of TARGETS."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -24,4 +25,5 @@ class Target:
         """Whether the warning of `rule` says something about this target."""
         if self.name == "spec":
             return True
-        return rule.split("-")[0] in _ABOUT[self.name] and not (self.is_naga and rule in _TAKEN_BY_NAGA)
+        about = rule.split("-")[0] in _ABOUT[self.name]
+        return about and not (self.is_naga and rule in (*ACCEPTED_BY_NAGA, "uniform-strict"))
