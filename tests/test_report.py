@@ -194,7 +194,7 @@ def test_a_struct_of_1023_members_gets_an_answer() -> None:
     T = make_struct("T", {f"m{i}": rng.choice([f32, vec3f, vec2f, vec4f]) for i in range(1023)})
     found = suggest(T)
     types = [spec.type for spec in T.__members__.values()]
-    # 4 bytes behind a vec3f can hold an f32 and nothing else here, so this is the minimum.
+    # 4 bytes after a vec3f can hold an f32 and nothing else here, so this is the minimum.
     gaps = 4 * max(0, types.count(vec3f) - types.count(f32))
     used = sum(reference.layout(type_).size for type_ in types)
     assert found.bytes_after == -(-(used + gaps) // 16) * 16
@@ -263,9 +263,9 @@ def hint(type_: Any, rule: str) -> Any:
 
 def test_hint_room_behind_a_vec3() -> None:
     filled = hint(make_struct("T", {"range": f32, "position": vec3f}), "vec3-room")
-    assert str(filled) == "  vec3-room: range fills the 4 bytes behind position (vec3f)"
+    assert str(filled) == "  vec3-room: range fills the 4 bytes after position (vec3f)"
     free = hint(make_struct("T", {"position": vec3f, "color": vec4f}), "vec3-room")
-    assert free.text == "4 bytes behind position (vec3f) stay free: one more f32 there costs nothing"
+    assert free.text == "4 bytes after position (vec3f) stay free: one more f32 there costs nothing"
     assert reference.layout(free.type).size == 32
 
 
@@ -282,14 +282,14 @@ def test_hint_nested_struct_shrinks() -> None:
     assert reference.layout(found.type).size == 16 + 8 * 32
 
 
-def test_hint_f16_looks_at_values() -> None:
+def test_hint_f16_reads_the_values() -> None:
     T = make_struct("T", {"position": vec4f, "color": vec4f, "alpha": vec4f})
     positions = np.full((5, 4), 1e6)
     found = hint(T(position=positions, color=(1, 0.5, 0.25, 1), alpha=(0, 1, 2, 3)), "f16")
     assert found.members == ("color", "alpha")
     assert found.saved == 16
     assert reference.layout(found.type).size == 32
-    assert "suggest(batch) looks at the values" in hint(T, "f16").text
+    assert "suggest(batch) reads the values" in hint(T, "f16").text
 
 
 @given(st.lists(st.floats(width=64, allow_nan=True), max_size=5))
@@ -441,7 +441,7 @@ def test_uniform_faults_are_noted() -> None:
     (note,) = layout_of(T).notes()
     assert note.startswith("uniform: array stride must be a multiple of 16 in uniform (current: 4) - at T.a")
     many = make_struct("T", {f"a{i}": array[f32, 3] for i in range(9)})
-    assert layout_of(many).notes()[-1].endswith("more of them, in check_uniform()")
+    assert layout_of(many).notes()[-1].endswith("more faults; check_uniform() lists all")
 
 
 def test_naga_note_and_its_remedy() -> None:

@@ -8,7 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import names
-from ..layout import SCALARS, Layout, Member
+from ..layout import SCALARS, Layout, Member, record_bytes
 from ..types import PLAIN_TYPES, attributed, layout_of, make_struct
 from ..wgsl.tokens import comment_end
 
@@ -118,7 +118,7 @@ def _remedy(cls: Any) -> str:
 
     layout = layout_of(cls)
     padding = [member for member in layout.fields if names.is_padding(member.name) and _scalars(member)]
-    gain = _bytes(layout) - _bytes(layout_of(_with_scalars(cls, padding))) if padding else 0
+    gain = record_bytes(layout) - record_bytes(layout_of(_with_scalars(cls, padding))) if padding else 0
     if gain > 0:
         written = " and ".join(f"{member.name}: {member.type}" for member in padding)
         scalars = ", ".join(f"{_scalars(member)} x {member.layout.core.scalar}" for member in padding)
@@ -149,7 +149,3 @@ def _with_scalars(cls: Any, padding: list[Member]) -> Any:
         else:
             members[member.name] = attributed(cls.__members__[member.name].type, member)
     return make_struct(cls.__name__, members, cls.__module__)
-
-
-def _bytes(layout: Layout) -> int:
-    return layout.record_stride if layout.tail is None else layout.header

@@ -8,7 +8,7 @@ Everything here is bytes, and nothing here knows a Python class.
 
 from .arithmetic import MAX_BYTES, MAX_COUNT, MAX_DEPTH, MAX_MEMBERS, round_up, whole_number
 from .building import MemberSpec, array, atomic, matrix, scalar, struct, vector
-from .extents import extent, records_in
+from .extents import extent, record_bytes, records_in
 from .leaves import Leaf, leaves
 from .record import Kind, Layout, Member, Padding
 from .scalars import FLOATS, INTEGERS, SCALARS, Scalar
@@ -33,6 +33,7 @@ __all__ = [
     "extent",
     "leaves",
     "matrix",
+    "record_bytes",
     "records_in",
     "round_up",
     "scalar",

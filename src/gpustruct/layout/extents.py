@@ -1,4 +1,4 @@
-"""How many bytes a run of records takes, and how many records some bytes hold."""
+"""How many bytes a number of records takes, and how many records fit into a number of bytes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from .record import Layout
 def extent(layout: Layout, count: int) -> int:
     """Bytes from the first of `count` records to the last byte that holds a value: stride × (count − 1) + size.
 
-    The padding after the last record is not needed: WebGPU binds a ``vec3f`` with 12 bytes. A runtime-sized array
-    takes whole strides, header + stride × count: ``arrayLength`` counts those (WGSL §17.4.1).
+    The padding after the last record is not needed: WebGPU binds a ``vec3f`` with 12 bytes. For a runtime-sized
+    array it is header + stride × count, because ``arrayLength`` counts whole strides (WGSL §17.4.1).
 
     >>> from gpustruct import array, vec3f, layout_of
     >>> [extent(layout_of(vec3f), n) for n in (0, 1, 2)], extent(layout_of(array[vec3f]), 2)
@@ -18,6 +18,16 @@ def extent(layout: Layout, count: int) -> int:
     if layout.is_runtime_sized or not count:
         return layout.header + layout.array_stride * count
     return layout.record_stride * (count - 1) + layout.size
+
+
+def record_bytes(layout: Layout) -> int:
+    """Bytes one record takes in an array; for a struct that ends in a runtime-sized array, the bytes before that.
+
+    >>> from gpustruct import vec3f, layout_of
+    >>> record_bytes(layout_of(vec3f))
+    16
+    """
+    return layout.record_stride if layout.tail is None else layout.header
 
 
 def records_in(layout: Layout, nbytes: int) -> int:

@@ -1,4 +1,4 @@
-"""Reports: a smaller order for a struct, and a picture of its record."""
+"""Reports about a layout: tables, notes and differences, diagrams, and a smaller order of the members."""
 
 from .advice import Suggestion as Suggestion
 from .advice import suggest as suggest

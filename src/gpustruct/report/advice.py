@@ -1,22 +1,21 @@
-"""suggest: a smaller order of a struct's members, what it gains, and what else would help.
+"""suggest: a smaller order of a struct's members, what it gains, and other changes that would help.
 
-Every figure comes from a class that was built with `make_struct`: nothing is estimated.
+No figure is estimated: each comes from the layout of a class that `make_struct` made.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from .. import table
 from ..batches import Batch
 from ..errors import LayoutError
-from ..layout import Layout
-from ..types import attributed, layout_of, make_struct
+from ..layout import Layout, record_bytes
+from ..types import layout_of
 from . import offsets
-from .hints import Hint, hints_of
+from .hints import Hint, hints_of, reordered
 from .orders import smallest_order
 
 CACHE_LINE = 64
@@ -24,12 +23,12 @@ CACHE_LINE = 64
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A smaller order of the members of one struct. It changes nothing by itself: `apply` returns a new class.
+    """A smaller order of the members of one struct. It does not change the class: `apply` returns a new one.
 
-    `type` is the class it is about; `order` the members' names, the author's own where no order is
-    smaller; `before` and `after` the two layouts. `proven` says that no order is smaller: always so for up to
-    12 members, and for larger structs whose members are of few kinds. `hints` are changes that an order
-    cannot make. It prints itself and shows itself in notebooks.
+    `type` is the struct class. `order` has the members' names; it is the present order if no other is smaller.
+    `before` and `after` are the two layouts. `proven` is True if no order can be smaller. That is always known for
+    up to 12 members, and for larger structs if many of their members are alike. `hints` are changes besides the
+    order. `print` shows the suggestion as text, and notebooks show it as a table.
 
     >>> from gpustruct import Struct, f32, vec4f, vec3f, suggest
     >>> class MaterialBad(Struct):
@@ -59,19 +58,19 @@ class Suggestion:
     @property
     def bytes_before(self) -> int:
         """Bytes a record takes now: its stride in an array, or the header of a struct with a runtime-sized array."""
-        return _bytes(self.before)
+        return record_bytes(self.before)
 
     @property
     def bytes_after(self) -> int:
         """Bytes a record takes in the suggested order."""
-        return _bytes(self.after)
+        return record_bytes(self.after)
 
     def saved(self, records: int = 1) -> int:
-        """Bytes that the suggested order saves for so many records."""
+        """Bytes that the suggested order saves in `records` records."""
         return records * (self.bytes_before - self.bytes_after)
 
     def apply(self) -> Any:
-        """A new class with the members in the suggested order, its name and its module those of `type`.
+        """A new class with the members in the suggested order, and the name and module of `type`.
 
         >>> from gpustruct import Struct, f32, vec3f, suggest
         >>> class Light(Struct):
@@ -80,7 +79,7 @@ class Suggestion:
         >>> suggest(Light).apply().range.offset
         12
         """
-        return _reordered(self.type, self.order)
+        return reordered(self.type, self.order)
 
     def declare(self) -> str:
         """The WGSL declaration of the suggested class, and of the structs inside it.
@@ -97,7 +96,7 @@ class Suggestion:
         return wgsl.declare(self.apply())
 
     def cache_lines(self, line: int = CACHE_LINE) -> tuple[float, float]:
-        """Cache lines of `line` bytes that reading one record of an array touches on average, before and after.
+        """How many cache lines of `line` bytes reading one record of an array touches on average, before and after.
 
         >>> from gpustruct import Struct, f32, vec3f, suggest
         >>> class Light(Struct):
@@ -138,14 +137,14 @@ class Suggestion:
 
 
 def suggest(type_: Any, *, uniform: bool | None = None) -> Suggestion:
-    """Find the order of a struct's members that takes the fewest bytes, and what else would make it smaller.
+    """Find the order of a struct's members that takes the fewest bytes, and other changes that would make it smaller.
 
-    `type_` is a Struct class, or a batch of one: then the values of its float columns are read, to say
-    which of them f16 could hold. A runtime-sized array stays last. A struct that is legal in
-    ``var<uniform>`` stays so, unless ``uniform=False``; ``uniform=True`` asks for that and raises LayoutError
-    where the struct is not legal now. Among orders of the smallest size it is the one in which the fewest
-    pairs of members change sides. Attributes stay on their members; nested structs stay as they are.
-    Nothing is applied: `Suggestion.apply` makes the class. WGSL §14.4.1.
+    `type_` is a Struct class or a batch. For a batch, the values of its float columns are read, to find out which of
+    them f16 could hold. A runtime-sized array stays last. If the struct is legal in ``var<uniform>``, so is the
+    suggested order, unless ``uniform=False``; with ``uniform=True``, a struct that is not legal there raises
+    LayoutError. Of several smallest orders, the one closest to the present order is suggested. Attributes stay on
+    their members; nested structs do not change. The class does not change either: `Suggestion.apply` makes a new
+    one. WGSL §14.4.1.
 
     >>> from gpustruct import Struct, f32, vec4f, vec3f, suggest
     >>> class MaterialBad(Struct):
@@ -167,20 +166,9 @@ def suggest(type_: Any, *, uniform: bool | None = None) -> Suggestion:
     keep = not layout.uniform_faults() if uniform is None else uniform
     found = smallest_order(layout, uniform=keep)
     order = tuple(layout.fields[index].name for index in found.indices)
-    made = _reordered(cls, order)
+    made = reordered(cls, order)
     after = layout_of(made)
     return Suggestion(cls, order, layout, after, found.proven, hints_of(cls, made, batch))
-
-
-def _reordered(cls: Any, order: tuple[str, ...]) -> Any:
-    if order == tuple(member.name for member in layout_of(cls).fields):
-        return cls
-    members: Mapping[str, Any] = {m.name: attributed(cls.__members__[m.name].type, m) for m in layout_of(cls).fields}
-    return make_struct(cls.__name__, {name: members[name] for name in order}, cls.__module__)
-
-
-def _bytes(layout: Layout) -> int:
-    return layout.record_stride if layout.tail is None else layout.header
 
 
 def _lines(layout: Layout, line: int) -> float:

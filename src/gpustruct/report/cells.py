@@ -1,4 +1,4 @@
-"""What a picture of a record shows: its bytes cut into cells, and the rows of 16 bytes worth drawing."""
+"""The contents of a diagram: every byte of a record is in one cell, and rows where nothing changes are left out."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from typing import Literal, NamedTuple
 from ..layout import SCALARS, Layout, Member
 
 ROW = 16
-# Elements of an array that are drawn with what is inside them; the others are one cell.
+# How many elements of an array are drawn with their parts; the others are one cell.
 UNFOLDED = 1
-# Rows of one cell that are drawn before the rest of it is left out.
+# How many rows of one cell are drawn before the others are left out.
 SHOWN_ROWS = 3
 
 
 class Cell(NamedTuple):
-    """Bytes [start, stop) of a record. `hue` counts the outermost members; `ticks` is an element's size, or 0."""
+    """Bytes [start, stop) of a record.
+
+    `hue` is the index of the outermost member. `ticks` is the distance between tick marks in bytes, or 0 for none.
+    """
 
     kind: Literal["value", "rest", "padding"]
     start: int
@@ -27,7 +30,7 @@ class Cell(NamedTuple):
 
 
 class Group(NamedTuple):
-    """A nested struct around its cells."""
+    """A nested struct, whose cells get an outline."""
 
     start: int
     stop: int
@@ -36,7 +39,7 @@ class Group(NamedTuple):
 
 
 def cells_of(layout: Layout) -> tuple[list[Cell], list[Group]]:
-    """Every byte of one record of `layout` in one cell; nested structs unfolded, arrays at their first element.
+    """Divide one record of `layout` into cells: one for each member of nested structs, arrays as one element and the rest.
 
     >>> from gpustruct import vec3f, layout_of
     >>> cells_of(layout_of(vec3f))[0][0]
@@ -51,7 +54,7 @@ def cells_of(layout: Layout) -> tuple[list[Cell], list[Group]]:
 
 
 def _merged(cells: list[Cell]) -> Iterator[Cell]:
-    """Padding of one member next to padding of another is one gap."""
+    """`cells`, with neighbouring cells of padding joined."""
     held: Cell | None = None
     for cell in cells:
         if held and held.kind == cell.kind == "padding" and held.stop == cell.start:
@@ -129,7 +132,7 @@ def _padding(start: int, stop: int, hue: int) -> Iterator[Cell]:
 
 
 def visible_rows(cells: list[Cell]) -> list[int]:
-    """The rows to draw, in order: all but the inner rows of a cell that is taller than `SHOWN_ROWS`.
+    """The rows to draw, in order. Inner rows of a cell that is taller than `SHOWN_ROWS` are left out.
 
     >>> visible_rows([Cell("value", 0, 256, "weights", "array<f32, 64>", 0, 4)])
     [0, 1, 15]
@@ -140,8 +143,8 @@ def visible_rows(cells: list[Cell]) -> list[int]:
         first, last = max(cell.start // ROW, following), (cell.stop - 1) // ROW
         whole = -(-cell.start // ROW), cell.stop // ROW
         if cell.kind != "padding" and whole[1] - whole[0] > SHOWN_ROWS + 2 and not _is_matrix(cell):
-            lead = 1 if cell.kind == "rest" else 2
-            rows.extend(range(first, min(whole[0] + lead, last)))
+            at_top = 1 if cell.kind == "rest" else 2
+            rows.extend(range(first, min(whole[0] + at_top, last)))
             first = max(following, whole[1] - 1)
         elif cell.kind == "padding" and whole[1] - whole[0] > SHOWN_ROWS:
             rows.extend(range(first, whole[0] + 1))

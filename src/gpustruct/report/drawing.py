@@ -1,4 +1,4 @@
-"""diagram: a record as SVG, 16 bytes a row."""
+"""diagram: a record as SVG, with 16 bytes in each row."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ LEFT, TOP, RIGHT = 58, 66, 14
 GAP = 1.5
 CHARACTER = 0.602  # The width of a monospaced character, as a share of its font size.
 NAME, TYPE = 13, 11
-BRACKET = 16
 
-# Hues that stay apart for colour-blind readers in neighbouring cells: blue, orange, green, violet, yellow, teal, red.
+# Blue, orange, green, violet, yellow, teal, red: colour-blind readers can tell neighbours in this list apart.
 HUES = (212, 28, 145, 268, 48, 182, 342)
 
-# Fills carry their own ground, so that text reads on any page; grey text reads on white and on black.
+# The fill of a cell contrasts with its text on any background. The grey text is readable on white and on black.
 STYLE = """
 .gs text{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace}
 .gs-title{font-size:15px;font-weight:700;fill:#6e7781}
@@ -52,13 +51,13 @@ class Drawing(str):
 
 
 def diagram(type_: Any, *, title: str | None = None) -> Drawing:
-    """Draw one record of a type as SVG: 16 bytes a row, a colour for each member, padding hatched.
+    """Draw one record of a type as SVG: 16 bytes in each row, a colour for each member, padding hatched.
 
-    Nested structs are unfolded inside an outline; arrays are shown at their first element, and rows in which
-    nothing changes are left out. It needs no fonts or scripts, has no ground of its own, and follows the
-    reader's light or dark scheme. `title` stands above it in place of the type's summary. The result is a
-    string; write it to a file, or end a notebook cell with it. Raises LayoutError for anything but a
-    gpustruct type or a batch. WGSL §14.4.1.
+    The members of nested structs are drawn inside an outline. Of an array, the first element is drawn in detail.
+    Rows in which nothing changes are left out. The drawing needs no fonts or scripts; its background is
+    transparent, and its colours follow the reader's light or dark scheme. `title` replaces the name of the type
+    above the drawing. The result is a string: write it to a file, or make it the last line of a notebook cell.
+    Raises LayoutError for anything except a gpustruct type or a batch. WGSL §14.4.1.
 
     >>> from gpustruct import Struct, vec3f, f32, diagram
     >>> class Light(Struct):
@@ -74,7 +73,7 @@ def diagram(type_: Any, *, title: str | None = None) -> Drawing:
 
 
 class _Sheet:
-    """Where the rows of one picture are, and what has been drawn."""
+    """The positions of the rows of one drawing, and the SVG elements drawn so far."""
 
     def __init__(self, cells: list[Cell], groups: list[Group]) -> None:
         self.cells, self.groups = cells, groups
@@ -197,7 +196,7 @@ def _fit(text: str, width: float, font: float) -> str:
 
 
 def _outline(spans: list[tuple[float, float, float]], inset: float) -> str:
-    """One path around bytes that may start and end inside a row; rows left out break it in two."""
+    """A path around bytes that may start and end inside a row; in several parts if rows between are left out."""
     paths: list[str] = []
     run: list[tuple[float, float, float]] = []
     for span in spans:

@@ -1,8 +1,8 @@
-"""What makes a struct smaller besides its order, and why the order does. Each hint stands on a class that was built."""
+"""Hints: why an order is smaller, and other ways to make a struct smaller. Each is checked with a class that is made."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -22,17 +22,17 @@ HALF_TINY = 2.0**-14
 
 @dataclass(frozen=True)
 class Hint:
-    """One remark about a struct: its stable `rule`, the `members` it is about, and its `text`.
+    """One hint about a struct: its stable `rule`, the `members` it is about, and its `text`.
 
-    `type` is the class in which it was verified; `saved` the bytes a record of it takes less than the
-    suggested order does, 0 for a remark that explains that order.
+    `type` is the class that has the change. `saved` is how many bytes a record of it is smaller than in the
+    suggested order; 0 for a hint that explains that order.
 
     >>> from gpustruct import Struct, f32, vec3f, suggest
     >>> class Light(Struct):
     ...     range: f32
     ...     position: vec3f
     >>> print(suggest(Light).hints[0])
-      vec3-room: range fills the 4 bytes behind position (vec3f)
+      vec3-room: range fills the 4 bytes after position (vec3f)
     """
 
     rule: str
@@ -46,50 +46,63 @@ class Hint:
 
 
 def hints_of(cls: Any, made: Any, batch: Batch | None) -> tuple[Hint, ...]:
-    """The hints for `cls`, whose smallest order is `made`; `batch` has values, if there are any."""
+    """The hints for `cls`; `made` has its smallest order, and `batch` is a batch of it or None."""
     before, after = layout_of(cls), layout_of(made)
-    found = [*_rooms(before, after, made), *_groups(before, after, made), *_nested(cls, made)]
+    found = [*_after_vec3(before, after, made), *_shared_slots(before, after, made), *_nested(cls, made)]
     return (*found, *_halves(cls, made, batch), *_vec4_arrays(cls))
 
 
-def _free_behind(layout: Layout, member: Member) -> int:
+def reordered(cls: Any, order: Sequence[str]) -> Any:
+    """A class with the members of `cls` in this order; `cls` itself if they are in it already."""
+    members = _members(cls)
+    return cls if [*order] == [*members] else _remade(cls, {name: members[name] for name in order})
+
+
+def _remade(cls: Any, members: dict[str, Any]) -> Any:
+    """A class with the name of `cls` and other members."""
+    return make_struct(cls.__name__, members, cls.__module__)
+
+
+def _padding_after(layout: Layout, member: Member) -> int:
     end = member.offset + member.layout.size
     return next((gap.size for gap in layout.padding if gap.offset == end), 0)
 
 
-def _rooms(before: Layout, after: Layout, made: Any) -> Iterator[Hint]:
+def _after_vec3(before: Layout, after: Layout, made: Any) -> Iterator[Hint]:
     old = {member.name: member for member in before.fields}
     for member, following in zip(after.fields, (*after.fields[1:], None), strict=True):
         if member.layout.kind != "vector" or member.layout.rows != 3:
             continue
         of = f"{member.name} ({member.type})"
-        room = _free_behind(after, member)
+        free = _padding_after(after, member)
         unit = SCALARS[member.layout.scalar].size
-        if room >= unit and member.explicit_size is None and len(after.fields) < MAX_MEMBERS:
+        if free >= unit and member.explicit_size is None and len(after.fields) < MAX_MEMBERS:
             scalar = "f16" if unit == 2 else "f32"
-            probe = _probe(made, member.name, PLAIN_TYPES[scalar])
-            if layout_of(probe).size == after.size:
-                text = f"{room} bytes behind {of} stay free: one more {scalar} there costs nothing"
-                yield Hint("vec3-room", (member.name,), text, 0, probe)
-        elif following is not None and following.layout.kind == "scalar" and _free_behind(before, old[member.name]):
-            text = f"{following.name} fills the {following.size} bytes behind {of}"
+            extended = _extended(made, member.name, PLAIN_TYPES[scalar])
+            if layout_of(extended).size == after.size:
+                text = f"{free} bytes after {of} stay free: one more {scalar} there costs nothing"
+                yield Hint("vec3-room", (member.name,), text, 0, extended)
+        elif following is not None and following.layout.kind == "scalar" and _padding_after(before, old[member.name]):
+            text = f"{following.name} fills the {following.size} bytes after {of}"
             yield Hint("vec3-room", (member.name, following.name), text, 0, made)
 
 
-def _probe(made: Any, behind: str, scalar: Any) -> Any:
+def _extended(made: Any, before: str, scalar: Any) -> Any:
+    """`made` with one more member after the one called `before`."""
     members: dict[str, Any] = {}
     for name, spec in _members(made).items():
         members[name] = spec
-        if name == behind:
-            members[max(_members(made), key=len) + "_"] = scalar  # longer than every name there is
-    return make_struct(made.__name__, members, made.__module__)
+        if name == before:
+            members[max(_members(made), key=len) + "_"] = scalar  # Longer than every other name, so new.
+    return _remade(made, members)
 
 
 def _members(cls: Any, change: Callable[[Any], Any] = lambda type_: type_) -> dict[str, Any]:
+    """The members of `cls` with their attributes, as `make_struct` takes them; `change` maps their types."""
     return {m.name: attributed(change(cls.__members__[m.name].type), m) for m in layout_of(cls).fields}
 
 
-def _groups(before: Layout, after: Layout, made: Any) -> Iterator[Hint]:
+def _shared_slots(before: Layout, after: Layout, made: Any) -> Iterator[Hint]:
     if after.size >= before.size:
         return
     slot_before = {member.name: member.offset // SLOT for member in before.fields}
@@ -106,9 +119,7 @@ def _groups(before: Layout, after: Layout, made: Any) -> Iterator[Hint]:
 
 def _smallest(cls: Any, uniform: bool) -> Any:
     layout = layout_of(cls)
-    members = _members(cls)
-    names = [layout.fields[index].name for index in smallest_order(layout, uniform=uniform).indices]
-    return make_struct(cls.__name__, {name: members[name] for name in names}, cls.__module__)
+    return reordered(cls, [layout.fields[index].name for index in smallest_order(layout, uniform=uniform).indices])
 
 
 def _legal(cls: Any) -> bool:
@@ -116,18 +127,28 @@ def _legal(cls: Any) -> bool:
 
 
 def _bytes(layout: Layout) -> int:
+    """Bytes a record takes; the runtime-sized array counts as one element."""
     return layout.record_stride if layout.tail is None else layout.header + layout.stride
+
+
+def _with_core(type_: Any, change: Callable[[Any], Any]) -> Any:
+    """`type_` with the type inside its arrays changed."""
+    layout = layout_of(type_)
+    if layout.kind != "array":
+        return change(type_)
+    inner = _with_core(type_.__element__, change)
+    return array[inner] if layout.count is None else array[inner, layout.count]
 
 
 def _shrunk(type_: Any) -> Any:
     """`type_` with every struct inside it in its smallest order."""
-    layout = layout_of(type_)
-    if layout.kind == "array":
-        inner = _shrunk(type_.__element__)
-        return array[inner] if layout.count is None else array[inner, layout.count]
-    if layout.kind != "struct":
-        return type_
-    return _smallest(make_struct(type_.__name__, _members(type_, _shrunk), type_.__module__), _legal(type_))
+
+    def smallest(core: Any) -> Any:
+        if layout_of(core).kind != "struct":
+            return core
+        return _smallest(_remade(core, _members(core, _shrunk)), _legal(core))
+
+    return _with_core(type_, smallest)
 
 
 def _nested(cls: Any, made: Any) -> Iterator[Hint]:
@@ -142,10 +163,10 @@ def _nested(cls: Any, made: Any) -> Iterator[Hint]:
         if new >= old:
             continue
 
-        def change(type_: Any, core: Any = core) -> Any:
-            return _shrunk(type_) if _core(type_) is core else type_
+        def change(type_: Any, core: Any = core, shrunk: Any = shrunk) -> Any:
+            return _with_core(type_, lambda inner: shrunk if inner is core else inner)
 
-        variant = make_struct(cls.__name__, _members(cls, change), cls.__module__)
+        variant = _remade(cls, _members(cls, change))
         if _legal(cls) and not _legal(variant):
             continue
         variant = _smallest(variant, _legal(cls))
@@ -158,17 +179,9 @@ def _nested(cls: Any, made: Any) -> Iterator[Hint]:
             yield Hint("nested", names, f"{text}, {saved} bytes a record less here", saved, variant)
 
 
-def _core(type_: Any) -> Any:
-    while layout_of(type_).kind == "array":
-        type_ = type_.__element__
-    return type_
-
-
-def _half(type_: Any) -> Any:
-    layout = layout_of(type_)
-    if layout.kind == "array":
-        inner = _half(type_.__element__)
-        return array[inner] if layout.count is None else array[inner, layout.count]
+def _half(core: Any) -> Any:
+    """The type with f16 in place of f32."""
+    layout = layout_of(core)
     return PLAIN_TYPES["f16" if layout.kind == "scalar" else f"{layout.name[:-1]}h"]
 
 
@@ -183,11 +196,11 @@ def _halves(cls: Any, made: Any, batch: Batch | None) -> Iterator[Hint]:
     # A uniform's arrays need a stride of 16, which f16 elements seldom have.
     for chosen in (names, [n for n in names if layout_of(made.__members__[n].type).kind != "array"]):
         members = {
-            m.name: attributed(_half(t) if m.name in chosen else t, m)
+            m.name: attributed(_with_core(t, _half) if m.name in chosen else t, m)
             for m in layout_of(made).fields
             for t in (made.__members__[m.name].type,)
         }
-        variant = make_struct(cls.__name__, members, cls.__module__)
+        variant = _remade(cls, members)
         if _legal(variant) or not _legal(cls):
             break
     else:
@@ -198,12 +211,12 @@ def _halves(cls: Any, made: Any, batch: Batch | None) -> Iterator[Hint]:
         return
     of, held = ", ".join(chosen), f"f16 (up to {HALF_MAX:.0f}, {HALF_BITS} bits)"
     text = f"{of} fit in {held}: the values here do" if batch is not None else f"if {of} fit in {held}"
-    tail = "" if batch is not None else "; suggest(batch) looks at the values"
-    yield Hint("f16", tuple(chosen), f"{text}: {saved} bytes a record less{tail}", saved, variant)
+    more = "" if batch is not None else "; suggest(batch) reads the values"
+    yield Hint("f16", tuple(chosen), f"{text}: {saved} bytes a record less{more}", saved, variant)
 
 
 def half_holds(column: Any) -> bool:
-    """Whether f16 keeps every value of `column` to its 11 bits: none too large, none lost below 2**-14.
+    """Whether f16 keeps 11 bits of every value of `column`: none is too large, and none but 0 is below 2**-14.
 
     >>> import numpy as np
     >>> half_holds(np.array([0.5, 1.0 / 3, np.nan])), half_holds(np.array([70000.0])), half_holds(np.array([1e-6]))
@@ -229,7 +242,7 @@ def _vec4_arrays(cls: Any) -> Iterator[Hint]:
             packed = make_struct(cls.__name__, {name: array[PLAIN_TYPES[f"vec4{inner.scalar[0]}"], count]})
             padded = make_struct(cls.__name__, {name: array[wrapper, layout.count]})
         except LayoutError:
-            # Padded, it would be longer than any type may be.
+            # The padded array is larger than the largest legal type.
             continue
         if not (_legal(packed) and _legal(padded)):
             continue

@@ -1,4 +1,4 @@
-"""What to know about a type where it is bound, a line each."""
+"""Notes about binding a type, one on each line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ NOTED_FAULTS = 4
 
 
 def lines(layout: Layout) -> Iterator[str]:
-    """Uniform legality, then what backends ask for, then what naga does wrong.
+    """Whether the type is legal in uniform, what shader and device need for it, and what naga does differently.
 
     >>> from gpustruct import u32, atomic, layout_of
     >>> print("\\n".join(lines(layout_of(atomic[u32]))))
@@ -38,7 +38,7 @@ def _uniform(layout: Layout) -> Iterator[str]:
     for fault in faults[:NOTED_FAULTS]:
         yield f"uniform: {fault}"
     if len(faults) > NOTED_FAULTS:
-        yield f"uniform: {len(faults) - NOTED_FAULTS} more of them, in check_uniform()"
+        yield f"uniform: {len(faults) - NOTED_FAULTS} more faults; check_uniform() lists all"
     elif not faults:
         yield "uniform: legal"
 

@@ -1,4 +1,4 @@
-"""The offset table of one layout: a row for each member and each gap."""
+"""The offset table of one layout, with a row for each member and each gap."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PADDING = "(padding"
 
 
 def rows(layout: Layout) -> Iterator[Cells]:
-    """(offset, size, align, type, name) of each member, nested ones too; a name that starts with PADDING is a gap.
+    """(offset, size, align, type, name) of each member, also of nested structs. Names of gaps start with PADDING.
 
     >>> from gpustruct import vec3f, layout_of
     >>> list(rows(layout_of(vec3f)))

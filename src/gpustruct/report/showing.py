@@ -1,4 +1,4 @@
-"""A layout as text, as HTML, and against another."""
+"""A layout as text and as HTML, and the differences between two layouts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def text(layout: Layout) -> str:
 
 
 def html(layout: Layout) -> str:
-    """The same for a notebook, padding hatched.
+    """The same as HTML for notebooks, with padding hatched.
 
     >>> from gpustruct import f32, layout_of
     >>> html(layout_of(f32)).count("<tr")
@@ -40,7 +40,7 @@ def html(layout: Layout) -> str:
 
 
 def summary(layout: Layout) -> str:
-    """One line: name, size, align, stride, and the share of padding.
+    """One line with name, size, align, stride, and the share of padding.
 
     >>> from gpustruct import array, vec3f, layout_of
     >>> summary(layout_of(array[vec3f]))
@@ -60,7 +60,7 @@ def summary(layout: Layout) -> str:
 
 
 def difference(before: Layout, after: Layout) -> comparing.Comparison:
-    """Two layouts, member by member.
+    """The differences between two layouts, member by member.
 
     >>> from gpustruct import f32, u32, layout_of
     >>> print(difference(layout_of(f32), layout_of(u32)))

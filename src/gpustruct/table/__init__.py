@@ -1,4 +1,4 @@
-"""Rows of text as an aligned table, for terminals and notebooks. Knows no layouts."""
+"""Aligned tables of text, for terminals and notebooks. Nothing here depends on layouts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ Row = Sequence[str]
 
 
 def text(heading: Row, rows: Sequence[Row], right: Sequence[bool]) -> str:
-    """Lay out `rows` under `heading`; `right[i]` aligns column i to the right.
+    """`rows` under `heading`, in aligned columns; column i is right-aligned if `right[i]` is true.
 
     >>> print(text(("offset", "name"), [("0", "a"), ("16", "b")], (True, False)))
     offset  name
@@ -24,7 +24,7 @@ def text(heading: Row, rows: Sequence[Row], right: Sequence[bool]) -> str:
 
 
 def indented(title: str, rows: Sequence[Row]) -> str:
-    """A title, and below it a line for each row, its cells in columns.
+    """A title, and below it the rows, indented and in aligned columns.
 
     >>> print(indented("view of Light", [("color", "vec3f"), ("on", "u32")]))
     view of Light
@@ -36,7 +36,7 @@ def indented(title: str, rows: Sequence[Row]) -> str:
     return "\n".join([title, *lines])
 
 
-# Half-transparent grey stands out on a light page and on a dark one.
+# Half-transparent grey is visible on light and on dark pages.
 _HATCH = "background:repeating-linear-gradient(135deg,#8882 0 5px,transparent 5px 10px);opacity:.7"
 _MONO = "font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace"
 
@@ -49,7 +49,7 @@ def html(
     muted: Sequence[bool],
     notes: Sequence[str] = (),
 ) -> str:
-    """The same table as HTML; `muted[i]` hatches row i, `notes` stand below, a line each.
+    """The same table as HTML. Row i is hatched if `muted[i]` is true; `notes` are the lines below the table.
 
     >>> html("A", ("n",), [("1",)], (True,), (False,)).count("<tr")
     2

@@ -1,4 +1,4 @@
-"""Two offset tables against each other."""
+"""The differences between two offset tables."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from . import Row, html, text
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two offset tables, member by member; prints itself, and is false where nothing differs.
+    """The differences between two offset tables, member by member. It is false if there are none.
 
-    `rows` are (mark, name, type, offset, size); the mark is "~" for a member that differs, "+" for one that
-    came, "-" for one that went, and empty for one that stayed.
+    `rows` are (mark, name, type, offset, size). The mark is "~" for a member that differs, "+" for one that only the
+    second table has, "-" for one that only the first has, and empty for one that is equal.
 
     >>> from gpustruct.table.comparing import compare
     >>> same = compare("A -> A", [("0", "4", "4", "f32", "x")], [("0", "4", "4", "f32", "x")])
@@ -39,9 +39,10 @@ _RIGHT = (False, False, False, False, True)
 
 
 def compare(title: str, before: Sequence[Row], after: Sequence[Row]) -> Comparison:
-    """Set two offset tables, rows of (offset, size, align, type, name), against each other by name.
+    """Compare two offset tables, rows of (offset, size, align, type, name), by name.
 
-    Rows in the order of `after`, those that went at the end; padding rows, which have no align, are left out.
+    The rows are in the order of `after`, then those that only `before` has. Padding rows, which have no align, are
+    left out.
     """
     old = {row[4]: row for row in before if row[2]}
     new = {row[4]: row for row in after if row[2]}
