@@ -1,6 +1,6 @@
 """The way to the device and back: ratios within one run, sides alternating, medians.
 
-    python benchmarks/bench_upload.py [--json FILE] [--quick]
+    python benchmarks/bench_upload.py [--json FILE] [--quick] [--only PART ...]
 
 Prints the device rows of docs/performance.md, then what the constants of gpustruct.gpu were chosen from:
 chunk sizes, plain against streaming stores, the switch from wgpu's write_buffer to staging, from copy
@@ -23,8 +23,11 @@ import wgpu
 
 from gpustruct import _kernel, dtype_of, pack
 from gpustruct.gpu import RecordBuffer, Uploader, packer
+from gpustruct.gpu.chunking import chunk_plans, spans_of
+from gpustruct.gpu.packer import Packing
 from gpustruct.gpu.readback import empty_batch
 from gpustruct.gpu.staging import Chunk, StagingPool, _order
+from gpustruct.packing import bind
 from gpustruct.workloads import Particle, columns, make
 
 MIB = 1 << 20
@@ -105,7 +108,7 @@ class Bench:
         self.wait = Waiting(self.device)
         self.results: list[dict[str, Any]] = []
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        self.threads = [count for count in (1, 8, 16) if count <= max(2, cores)] or [1]
+        self.threads = [count for count in (1, 2, 4, 8, 16) if count <= max(2, cores)] or [1]
         if cores < 8:
             self.threads = sorted({1, cores})
 
@@ -224,6 +227,64 @@ class Bench:
         self.show(f"stores into mapped memory: {n:,} Particle", alternate(sides, 5), nbytes=48 * n)
         buffer.destroy()
 
+    def bus(self, n: int, size: int = 64 * MIB) -> None:
+        """The parts of an upload by themselves: storing into mapped memory, the copy on the queue, the submits."""
+        batch = make(Particle, n)
+        plan = next(iter(chunk_plans(spans_of(bind(batch), 0), size)))
+        chunk = Chunk(self.device, size)
+        ordinary = np.zeros(size, np.uint8)
+        sides: dict[str, Side] = {}
+        mapped = chunk.open(size)
+        for place, memory in (("ordinary memory", ordinary), ("mapped memory", mapped)):
+            for count in self.threads:
+                for name, mode in (("plain", _kernel.MODE_PLAIN), ("streaming", _kernel.MODE_STREAM)):
+
+                    def run(memory: Any = memory, count: int = count, mode: int = mode) -> None:
+                        packing = Packing(batch, plan, count, mode)
+                        packing.begin(memory)
+                        packing.finish()
+
+                    sides[f"{place}, {name} stores, {count} threads"] = run
+        self.show("bus: packing without an upload", alternate(sides, 15), nbytes=plan.size)
+        del memory, mapped, sides, run
+        chunk.close()
+
+        usage = wgpu.BufferUsage.COPY_DST | wgpu.BufferUsage.COPY_SRC
+        targets = [self.device.create_buffer(size=size, usage=usage) for _ in range(2)]
+
+        def copies(source: Any, count: int, nbytes: int) -> Side:
+            def run() -> None:
+                encoder = self.device.create_command_encoder()
+                for _ in range(count):
+                    encoder.copy_buffer_to_buffer(source, 0, targets[1], 0, nbytes)
+                self.device.queue.submit([encoder.finish()])
+                self.wait()
+
+            return run
+
+        queue = {
+            "from mapped memory": copies(chunk.buffer, 8, size),
+            "on the device": copies(targets[0], 8, size),
+        }
+        self.show("bus: 8 copies in one submit", alternate(queue, 15), nbytes=8 * size)
+
+        def map_only() -> None:
+            chunk.map_again()
+            chunk.wait()
+            chunk.open(size)
+            chunk.close()
+
+        fixed = {
+            "waiting for the device": self.wait,
+            "a submit of 4 bytes, waited for": copies(chunk.buffer, 1, 4),
+            "a submit of one chunk, waited for": copies(chunk.buffer, 1, size),
+            "mapping a chunk and closing it": map_only,
+        }
+        self.show("bus: fixed costs", alternate(fixed, 25))
+        for target in targets:
+            target.destroy()
+        chunk.buffer.destroy()
+
     def small(self) -> None:
         for size in (1 << 10, 1 << 14, 1 << 16, 1 << 17, 1 << 18, 1 << 20, 1 << 22):
             n = size // 48
@@ -304,6 +365,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", metavar="FILE", help="write the medians there too")
     parser.add_argument("--quick", action="store_true", help="one size, few chunk sizes")
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        default=[],
+        metavar="PART",
+        help="up, back, up64, bus, stores, mapping, chunks, small, frame, where",
+    )
     options = parser.parse_args()
     begun = time.perf_counter()
     bench = Bench(options.quick)
@@ -319,18 +387,23 @@ def main() -> None:
     print(" | ".join(f"{name}: {value}" for name, value in facts.items()))
     sizes = (100_000,) if options.quick else (100_000, 1_000_000, 5_000_000)
     largest = [n for n in sizes if 48 * n <= bench.device.limits["max-buffer-size"]]
-    for n in largest:
-        bench.up(n)
-        bench.back(n)
-    bench.up(largest[-1] if options.quick else 1_000_000, "f64")
-    for n in largest[-2:]:
-        bench.stores(n)
-        bench.mapping(n)
-        bench.chunks(n)
-    bench.small()
-    for n in (10, 1_000):
-        bench.frame(n)
-    bench.where(largest[0])
+    parts: dict[str, Callable[[], object]] = {
+        "up": lambda: [bench.up(n) for n in largest],
+        "back": lambda: [bench.back(n) for n in largest],
+        "up64": lambda: bench.up(largest[-1] if options.quick else 1_000_000, "f64"),
+        "bus": lambda: bench.bus(2_000_000),
+        "stores": lambda: [bench.stores(n) for n in largest[-2:]],
+        "mapping": lambda: [bench.mapping(n) for n in largest[-2:]],
+        "chunks": lambda: [bench.chunks(n) for n in largest[-2:]],
+        "small": bench.small,
+        "frame": lambda: [bench.frame(n) for n in (10, 1_000)],
+        "where": lambda: bench.where(largest[0]),
+    }
+    if unknown := {*options.only} - parts.keys():
+        parser.error(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(parts)}")
+    for name, run in parts.items():
+        if name in options.only or not options.only:
+            run()
     print(f"\n{time.perf_counter() - begun:.0f} s in all")
     if options.json:
         with open(options.json, "w") as file:
