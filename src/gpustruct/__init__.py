@@ -93,7 +93,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# The two rooms are no part of `import *`: that would load wgpu and lark.
+# `import *` leaves out the two subpackages, which would load wgpu and lark.
 __all__ = [
     "BackendWarning",
     "BindingError",
@@ -169,12 +169,12 @@ class _Exports(list[str]):
 
 globals()["__all__"] = _Exports(__all__)
 
-_ROOMS = ("gpu", "wgsl")
+_SUBPACKAGES = ("gpu", "wgsl")
 _LATER = {"diagram": "report", "suggest": "report", "uniform_safe": "uniform"}
 
 
 def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
+    if name in _SUBPACKAGES:
         return importlib.import_module(f"{__name__}.{name}")
     if name in _LATER:
         value = getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)
@@ -184,4 +184,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_ROOMS, "__version__"])
+    return sorted([*__all__, *_SUBPACKAGES, "__version__"])

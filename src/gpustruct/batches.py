@@ -85,13 +85,13 @@ class Batch(BatchBase):
             )
         if columns.keys() != specs.keys():
             _refuse_names(cls, columns)
-        held = [hold(spec, columns[name], f"{cls.__name__}.{name}".rstrip(".")) for name, spec in specs.items()]
+        held = [as_column(spec, columns[name], f"{cls.__name__}.{name}".rstrip(".")) for name, spec in specs.items()]
         shapes = [leading_shape(spec, column) for spec, column in zip(specs.values(), held, strict=True)]
         fill(self, tuple(held), _common_shape(cls, specs, shapes, columns))
 
     @classmethod
     def __convert__(cls, spec: ColumnSpec, column: Any) -> Any:
-        return hold(spec, column, f"{cls.__name__}.{spec.name}".rstrip("."))
+        return as_column(spec, column, f"{cls.__name__}.{spec.name}".rstrip("."))
 
     @classmethod
     def __make_table__(cls) -> MemberTable | None:
@@ -168,7 +168,7 @@ class Batch(BatchBase):
         if "" not in specs or isinstance(self.__columns__[0], Batch):
             way_out = "pack(batch) gives bytes, batch.member a column"
             raise TypeError(f"a batch of {type(self).__name__} is not one array; {way_out}")
-        array = whole(specs[""], self.__columns__[0], self.__shape__)
+        array = full_column(specs[""], self.__columns__[0], self.__shape__)
         return np.array(array, dtype=dtype, copy=copy) if dtype is not None or copy else array
 
 
@@ -264,7 +264,7 @@ def broadcast_column(spec: ColumnSpec, column: Any, shape: Shape) -> Any:
     return np.broadcast_to(column, shape + spec.inner)
 
 
-def whole(spec: ColumnSpec, column: Any, shape: Shape) -> Any:
+def full_column(spec: ColumnSpec, column: Any, shape: Shape) -> Any:
     """`broadcast_column`, as one array or one batch: parts are stacked, which copies them."""
     full = broadcast_column(spec, column, shape)
     if isinstance(full, SplitColumn):
@@ -286,18 +286,18 @@ def elements(batch: Batch) -> Batch:
     return broadcast(batch.__columns__[0], batch.__shape__ + spec.dims)
 
 
-def hold(spec: ColumnSpec, source: Any, where: str) -> Any:
+def as_column(spec: ColumnSpec, source: Any, where: str) -> Any:
     """Check `source` as the column of `spec`, and keep a reference to it.
 
     Raises SourceError where the shape or the dtype cannot become the member's type.
     """
     source = as_batch(source)
     if spec.core.__layout__.kind == "struct":
-        return _hold_nested(spec, source, where)
+        return _nested_column(spec, source, where)
     return check_numbers(spec, read_column(source, spec, where), where, source)
 
 
-def _hold_nested(spec: ColumnSpec, source: Any, where: str) -> Batch:
+def _nested_column(spec: ColumnSpec, source: Any, where: str) -> Batch:
     core: type[Batch] = spec.core
     if isinstance(source, Batch):
         source = source.__columns__[0] if type(source) is spec.type and spec.runtime else elements(source)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn
 
-from .batches import Batch, ColumnSpec, whole
+from .batches import Batch, ColumnSpec, full_column
 from .errors import GpuStructError, LayoutError, SourceError
 from .layout import Layout, Member
 
@@ -90,7 +91,7 @@ class Field:
     def __get__(self, batch: Batch | None, owner: Any = None) -> Any:
         if batch is None:
             return self
-        return whole(self._spec, batch.__columns__[self._index], batch.__shape__)
+        return full_column(self._spec, batch.__columns__[self._index], batch.__shape__)
 
     def __set__(self, batch: Batch, value: Any) -> NoReturn:
         error = SourceError.of("batch-assign", where=f"{self._struct}.{self.name}", name=self.name)
@@ -98,6 +99,63 @@ class Field:
 
 
 type.__setattr__(Field, "__doc__", _FieldDoc(Field.__doc__ or ""))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Attribute:
+    """What stands behind the type in Annotated. Its number is as it was given, and checked with the member.
+
+    Equal only to the same attribute of the same kind of number: `typing` keeps one Annotated for all that
+    compare equal, so align(16), size(16) and align(16.0) must not.
+    """
+
+    value: int
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and repr(other) == repr(self)
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.value!r})"
+
+
+class align(Attribute):
+    """``@align(n)``: put a member at a multiple of `value` bytes, and its struct too.
+
+    WGSL §12.1 (align). `value` is a power of two and a multiple of the type's own align.
+
+    >>> from typing import Annotated
+    >>> from gpustruct import Struct, f32, align
+    >>> class Pair(Struct):
+    ...     a: f32
+    ...     b: Annotated[f32, align(16)]
+    >>> Pair.b.offset
+    16
+    """
+
+    __slots__ = ()
+    __module__ = "gpustruct"
+
+
+class size(Attribute):
+    """``@size(n)``: give a member `value` bytes, at least its type's own.
+
+    WGSL §12.10 (size). Not for a runtime-sized array.
+
+    >>> from typing import Annotated
+    >>> from gpustruct import Struct, vec3f, f32, size
+    >>> class Item(Struct):
+    ...     v: Annotated[vec3f, size(16)]
+    ...     f: f32
+    >>> Item.f.offset
+    16
+    """
+
+    __slots__ = ()
+    __module__ = "gpustruct"
+
 
 # A member's type, @align or None, @size or None.
 DeclaredType = tuple[Any, int | None, int | None]

@@ -13,7 +13,6 @@ import sys
 import typing
 import weakref
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal, cast
 
 from . import layout as layouts
@@ -23,70 +22,19 @@ from .classes import RESERVED, PickleRecipe, TypeBase, TypeMeta, importable, own
 from .errors import LayoutError
 from .layout import Layout, Member
 from .members import (
+    Attribute,
     Body,
     DeclaredType,
     Field,
+    align,
     as_written,
     column_spec,
     evaluate,
     inherited,
     is_class_variable,
     refuse_default,
+    size,
 )
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Attribute:
-    """What stands behind the type in Annotated. Its number is as it was given, and checked with the member.
-
-    Equal only to the same attribute of the same kind of number: `typing` keeps one Annotated for all that
-    compare equal, so align(16), size(16) and align(16.0) must not.
-    """
-
-    value: int
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and repr(other) == repr(self)
-
-    def __hash__(self) -> int:
-        return hash(repr(self))
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.value!r})"
-
-
-class align(Attribute):
-    """``@align(n)``: put a member at a multiple of `value` bytes, and its struct too.
-
-    WGSL §12.1 (align). `value` is a power of two and a multiple of the type's own align.
-
-    >>> from typing import Annotated
-    >>> from gpustruct import Struct, f32, align
-    >>> class Pair(Struct):
-    ...     a: f32
-    ...     b: Annotated[f32, align(16)]
-    >>> Pair.b.offset
-    16
-    """
-
-    __slots__ = ()
-
-
-class size(Attribute):
-    """``@size(n)``: give a member `value` bytes, at least its type's own.
-
-    WGSL §12.10 (size). Not for a runtime-sized array.
-
-    >>> from typing import Annotated
-    >>> from gpustruct import Struct, vec3f, f32, size
-    >>> class Item(Struct):
-    ...     v: Annotated[vec3f, size(16)]
-    ...     f: f32
-    >>> Item.f.offset
-    16
-    """
-
-    __slots__ = ()
 
 
 def _plain(layout: Layout, spelling: str = "", **namespace: Any) -> Any:

@@ -17,23 +17,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from .batches import Batch, ColumnSpec
 from .layout import Layout, Member
+from .members import align as align
+from .members import size as size
 
 _Component = TypeVar("_Component", bound=i32 | u32)
-
-class Attribute:
-    def __init__(self, value: int) -> None: ...
-    @property
-    def value(self) -> int: ...
-
-class align(Attribute): ...
-class size(Attribute): ...
-
-class PickleRecipe:
-    cls: Any
-    make: Any
-    arguments: tuple[Any, ...]
-    def __init__(self, cls: Any, make: Any = ..., arguments: tuple[Any, ...] = ...) -> None: ...
-    def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]: ...
 
 class TypeMeta(type):
     __layout__: Layout

@@ -11,7 +11,7 @@ from ..column_checks import ColumnSpec, Shape
 
 
 class NamedColumns(NamedTuple):
-    """A source's named columns. `get(key, spec, where)` gives a column as `hold` takes it, or a batch."""
+    """A source's named columns. `get(key, spec, where)` gives a column as `as_column` takes it, or a batch."""
 
     keys: Sequence[Any]
     get: Callable[[Any, ColumnSpec, str], Any]

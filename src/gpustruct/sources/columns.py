@@ -18,7 +18,7 @@ from .records import fields_of
 
 
 def column(source: Any, spec: ColumnSpec, where: str) -> Any:
-    """`source` as `hold` takes it: an array, a batch, or NamedColumns for a nested struct."""
+    """`source` as `as_column` takes it: an array, a batch, or NamedColumns for a nested struct."""
     source = as_batch(source)
     if isinstance(source, Batch):
         return source

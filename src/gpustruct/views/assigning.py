@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _records, _views
 from .. import layout as layouts
-from ..batches import Batch, ColumnSpec, Shape, as_batch, elements, from_columns, hold, leading_shape
+from ..batches import Batch, ColumnSpec, Shape, as_batch, as_column, elements, from_columns, leading_shape
 from ..errors import SourceError
 from ..layout import Layout
 from ..packing import pack
@@ -79,7 +79,7 @@ def assign_column(rows: Any, name: str, where: str, value: Any) -> None:
     made = records_of(rows)
     cls, shape = type(made), made.__shape__
     spec = cls.__members__[name]
-    column = hold(spec, value, where)
+    column = as_column(spec, value, where)
     came = leading_shape(spec, column)
     if len(came) > len(shape) or any(
         have not in (1, want) for have, want in zip(came[::-1], shape[::-1], strict=False)
