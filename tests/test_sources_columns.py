@@ -206,6 +206,8 @@ def repacked(dtype: np.dtype, order: str) -> np.dtype:
 
 def copy_fields(to: np.ndarray, source: np.ndarray) -> None:
     for name in source.dtype.names or ():
+        if name == "__padding":
+            continue
         if source[name].dtype.names:
             copy_fields(to[name], source[name])
         else:

@@ -7,6 +7,7 @@ The usual column is an exact numpy array of a dtype and shape that fit. Anything
 
 cimport cython
 cimport numpy as cnp
+from cpython.buffer cimport PyBUF_FULL_RO, PyBuffer_Release, PyObject_GetBuffer
 from cpython.dict cimport PyDict_GetItem, PyDict_Size
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.object cimport PyObject, PyTypeObject
@@ -214,13 +215,24 @@ def from_dict(cls, dict source):
     return batch if hold(batch, table, (), source, False) else None
 
 
+def is_padding(kind):
+    """Whether a field of a dtype is bytes without a meaning, or an array of such: padding that somebody wrote out."""
+    while kind.subdtype is not None:
+        kind = kind.base
+    return kind.num == cnp.NPY_VOID and kind.names is None
+
+
 cdef bint know_fields(MemberTable table, object kind) except -1:
-    """Find the members among a structured dtype's fields; whether it has just them, each an array that fits."""
+    """Find the members among a structured dtype's fields; whether it has them and padding alone, each of which fits."""
     cdef int k
     # As Python has them: where there are none, the C field may be no object at all.
     fields = kind.fields
-    if fields is None or len(fields) != table.count or any(name not in fields for name in table.names):
+    if fields is None or any(name not in fields for name in table.names):
         return False
+    if len(fields) != table.count:
+        for name, field in fields.items():
+            if name not in table.names and not is_padding(field[0]):
+                return False
     found = []
     for k, name in enumerate(table.names):
         field, offset = fields[name][0], fields[name][1]
@@ -279,6 +291,28 @@ def from_structured(cls, cnp.ndarray source not None):
     batch.table, batch.__columns__ = table, columns
     batch.__shape__ = tuple([shape[d] for d in range(ndim)]) if ndim != 1 else (shape[0],)
     return batch
+
+
+def items_of_memory(memory, cnp.dtype kind not None):
+    """The items of a memoryview as an array of `kind`, whatever their strides: nothing is copied.
+
+    numpy does this where it can read the memory's format. Raises ValueError for items of another size.
+    """
+    cdef Py_buffer view
+    # The array keeps a memoryview of its own, which nobody releases while it is there.
+    held = memoryview(memory)
+    PyObject_GetBuffer(held, &view, PyBUF_FULL_RO)
+    try:
+        if view.itemsize != kind.itemsize or view.suboffsets != NULL or kind.subdtype or kind.hasobject:
+            raise ValueError("the memory has other items")
+        Py_INCREF(kind)
+        array = PyArray_NewFromDescr(<PyTypeObject *>cnp.ndarray, kind, view.ndim, <npy_intp *>view.shape,
+                                     <npy_intp *>view.strides, view.buf,
+                                     0 if view.readonly else cnp.NPY_ARRAY_WRITEABLE, NULL)
+    finally:
+        PyBuffer_Release(&view)
+    cnp.set_array_base(array, held)
+    return array
 
 
 cdef BatchBase views_over(MemberTable table, cnp.ndarray data, char *at, int ndim, npy_intp *shape, npy_intp *strides,

@@ -6,7 +6,7 @@ those through borrowed references: it runs no Python code, so nothing can change
 `write`, one by one.
 """
 
-from ._batches import unpack_views
+from ._batches import is_padding, unpack_views
 from .zero_filled import zero_filled
 
 cimport numpy as cnp
@@ -45,7 +45,7 @@ cdef enum:
     MOST_KEYS = 64  # of a dict whose order is remembered
 
 cdef enum:
-    BY_KEY, BY_INDEX, BY_NAME, BY_ITEM
+    BY_KEY, BY_INDEX, BY_NAME, BY_ITEM, BY_FIELD
 
 
 cdef Py_ssize_t slots_offset(object kind, object name):
@@ -169,6 +169,9 @@ cdef class StructWriter(Writer):
         if type(value) is not self.last or version_of(<PyObject *>self.last) != self.version:
             self.read_class(value, path)
         mode = self.mode
+        if mode == BY_FIELD:
+            # Their class does not tell which fields they have.
+            value, mode = self.fields_of(value, path), BY_KEY
         if mode == BY_INDEX:
             if length_of(<PyObject *>value) != self.count:
                 return self.refused(value, path)
@@ -200,9 +203,16 @@ cdef class StructWriter(Writer):
         if self.defaults is not None and not self.extra and mode in (BY_KEY, BY_ITEM):
             if len(value) != self.names - lacking:
                 return self.refused(value, path)
-        if mode == BY_KEY and type(value) is dict:
+        if self.mode == BY_KEY and type(value) is dict:
             self.remember(value)
         return 0
+
+    cdef dict fields_of(self, object value, const IndexPath *path):
+        """The fields of one of numpy's records but padding, unless a member is called like it."""
+        kind = value.dtype
+        if kind.names is None or value.ndim:
+            self.refused(value, path)
+        return {name: value[name] for name in kind.names if name in self.member_by_key or not is_padding(kind[name])}
 
     cdef int write_attributes(self, char *at, object value, const IndexPath *path) except -1:
         """`write` for an object that has all members as attributes: what most of its time goes to is the look-up."""

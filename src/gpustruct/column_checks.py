@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from ._batches import is_padding as is_padding
 from .errors import SourceError
 from .layout import INTEGERS, SCALARS, Layout
 
@@ -22,6 +23,14 @@ MOST_DIMENSIONS = 64
 
 # Fields of a dtype for what numpy cannot express: a matrix's column, an element with padding after it.
 COLUMN, ELEMENT = "column", "element"
+# The field of the bytes after the last member. WGSL has no names that begin with two underscores, so no member is
+# called like it.
+PADDING = "__padding"
+
+
+def field_names(dtype: np.dtype[Any]) -> tuple[str, ...]:
+    """The names of a structured dtype's fields but padding."""
+    return tuple(name for name in dtype.names or () if not is_padding(dtype[name]))
 
 
 class ColumnSpec(NamedTuple):

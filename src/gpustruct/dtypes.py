@@ -12,23 +12,25 @@ import numpy as np
 
 from . import types
 from .batches import DTYPES, Batch
-from .column_checks import COLUMN, ELEMENT
+from .column_checks import COLUMN, ELEMENT, PADDING, field_names, is_padding
 from .errors import LayoutError
 from .layout import SCALARS, Layout
 from .types import Struct, array, make_struct
 
-# What a number of each kind becomes; wider ones are range-checked when they are packed.
 # Why a dtype or a type of Python has no counterpart in WGSL.
 NO_NUMBER = "WGSL has not"
+# What a number of each kind becomes; wider ones are range-checked when they are packed.
 NUMBERS = {"f2": "f16", "f4": "f32", "f8": "f32", "b1": "u32"} | {
     f"{k}{n}": f"{k}32" for k in "iu" for n in (1, 2, 4, 8)
 }
 
 
 def dtype_of(cls: Any) -> np.dtype:
-    """The numpy dtype whose bytes are the type's device layout: explicit offsets and itemsize.
+    """The numpy dtype whose bytes are the type's device layout: explicit offsets, and padding at the end as a field.
 
     ``np.zeros(n, dtype_of(T))`` are n records as a shader reads them; packing such an array is a copy.
+    Padding after the last member is the field ``"__padding"``, which everything here passes over: `memoryview`, and
+    whatever reads its format, would lose those bytes otherwise. ``layout_of(T).fields`` has the members alone.
     A vector is a subarray ``(N,)``. A matrix is C columns, ``a["m"]["column"]`` of shape ``(n, C, R)``, as
     WGSL stores it: ``a["m"]["column"] = M.swapaxes(-1, -2)``. An array element that padding follows is
     ``a["points"]["element"]``. Raises LayoutError for a runtime-sized type and for what is no type.
@@ -40,6 +42,11 @@ def dtype_of(cls: Any) -> np.dtype:
     ...     id: u32
     >>> dtype_of(Particle)
     dtype([('position', '<f4', (3,)), ('id', '<u4')])
+    >>> class Light(Struct):
+    ...     color: vec3f
+    ...     axis: vec3f
+    >>> dtype_of(Light)["axis"], dtype_of(Light)["__padding"]
+    (dtype(('<f4', (3,))), dtype('V4'))
     """
     where = f"dtype_of({getattr(cls, '__name__', repr(cls))})"
     layout = getattr(cls, "__layout__", None)
@@ -57,23 +64,39 @@ def _padded(layout: Layout) -> np.dtype:
     inner = _dtype(layout)
     if layout.size == layout.record_stride:
         return inner
-    return np.dtype({"names": [ELEMENT], "formats": [inner], "offsets": [0], "itemsize": layout.record_stride})
+    return _fields({ELEMENT: (inner, 0)}, layout.record_stride)
+
+
+def _fields(fields: dict[str, tuple[np.dtype, int]], size: int) -> np.dtype:
+    """A dtype of `size` bytes with these fields, and one more for the padding after them.
+
+    numpy exports gaps between fields but not the one after the last: the items of a memoryview have their size, while
+    its format ends with the last field, and numpy refuses to read that. In arrays of structs the gap is lost.
+    """
+    last, offset = list(fields.values())[-1]
+    end = offset + last.itemsize
+    if end < size:
+        fields = {**fields, PADDING: (np.dtype(f"V{size - end}"), end)}
+    formats, offsets = zip(*fields.values(), strict=True)
+    return np.dtype({"names": list(fields), "formats": formats, "offsets": offsets, "itemsize": size})
+
+
+def _repeated(dtype: np.dtype, count: int) -> np.dtype:
+    """An array of `count`: of arrays too it is one of more dimensions, as numpy cannot export an array of arrays."""
+    return np.dtype((dtype.base, (count, *dtype.shape)))
 
 
 def _dtype(layout: Layout) -> np.dtype:
     if layout.kind == "struct":
-        names, offsets = [m.name for m in layout.fields], [m.offset for m in layout.fields]
-        formats = [_dtype(m.layout) for m in layout.fields]
-        return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": layout.size})
+        return _fields({m.name: (_dtype(m.layout), m.offset) for m in layout.fields}, layout.size)
     if layout.element is not None:
-        return np.dtype((_padded(layout.element), (layout.count,)))
+        return _repeated(_padded(layout.element), layout.count or 0)
     scalar = DTYPES[layout.scalar]
     if layout.kind == "vector":
         return np.dtype((scalar, (layout.rows,)))
     if layout.kind == "matrix":
         itemsize, column = layout.size // layout.columns, np.dtype((scalar, (layout.rows,)))
-        inner = np.dtype({"names": [COLUMN], "formats": [column], "offsets": [0], "itemsize": itemsize})
-        return np.dtype((inner, (layout.columns,)))
+        return _repeated(_fields({COLUMN: (column, 0)}, itemsize), layout.columns)
     return scalar
 
 
@@ -83,7 +106,8 @@ def struct_of(source: Any, name: str = "", types: Mapping[str, Any] | None = Non
     Numbers become f32, f16, i32 or u32 (float64 is rounded and 64-bit integers are range-checked when they
     are packed; bool becomes u32), structures nested structs, long arrays ``array[T, N]``. What could be two
     things is asked for: an array of 2 to 4 numbers may be a vector or an array. `types` answers by member,
-    ``{"color": vec4f, "camera.view": mat4x4f}``, and may also say what has an inferred type. The order of the
+    ``{"color": vec4f, "camera.view": mat4x4f}``, and may also say what has an inferred type. Fields of raw bytes
+    (``"V4"``) are padding and no members, unless `types` has them. The order of the
     members is kept, their offsets are WGSL's own. Raises LayoutError for what cannot be inferred, showing
     what could.
 
@@ -148,6 +172,8 @@ def _from_dtype(dtype: Any, title: str, answers: dict[str, Any], prefix: str, is
             found[name] = answers.pop(prefix + name)
             continue
         inner = dtype.fields[name][0]
+        if is_padding(inner):
+            continue
         made = _inferred(inner, f"{title}_{name}", answers, f"{prefix}{name}.")
         if isinstance(made, str):
             asked[prefix + name] = made
@@ -163,12 +189,13 @@ def _inferred(dtype: np.dtype, title: str, answers: dict[str, Any], prefix: str)
     while base.subdtype is not None:
         base, shape = base.base, shape + base.shape
     if base.names is not None:
-        scalar = base.fields[base.names[0]][0] if len(base.names) == 1 and base.fields else None
-        if base.names == (COLUMN,) and scalar is not None and len(scalar.shape) == 1 and shape:
+        names = field_names(base)
+        scalar = base[names[0]] if len(names) == 1 else None
+        if names == (COLUMN,) and scalar is not None and len(scalar.shape) == 1 and shape:
             letter = "h" if scalar.base.itemsize == 2 else "f"
             made = types.PLAIN_TYPES[f"mat{shape[-1]}x{scalar.shape[0]}{letter}"]
             shape = shape[:-1]
-        elif base.names == (ELEMENT,) and scalar is not None and scalar.shape == (3,):
+        elif names == (ELEMENT,) and scalar is not None and scalar.shape == (3,) and base.itemsize > scalar.itemsize:
             made = _vector(3, scalar.base)
         else:
             made = _from_dtype(base, title, answers, prefix)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import gc
+import pickle
 import typing
 from typing import Any
 
@@ -12,17 +14,22 @@ import pytest
 
 from gpustruct import (
     LayoutError,
+    SourceError,
     Struct,
     array,
     batch,
     dtype_of,
+    f16,
     f32,
+    mat3x3f,
     pack,
     struct_of,
     u32,
     unpack,
     vec2f,
     vec3f,
+    vec3h,
+    vec3i,
     vec4f,
 )
 
@@ -136,3 +143,111 @@ def test_F6_strides_of_ctypes_memory(part: slice) -> None:
 def test_F6_one_structure_of_ctypes() -> None:
     assert float(np.asarray(batch(DB, Padded(1.0, 2.0)).b)) == 2.0
     assert float(np.asarray(batch(DB, memoryview(Padded(1.0, 2.0))).b)) == 2.0
+
+
+def records(kind: Any, count: int = 3) -> np.ndarray:
+    size = np.zeros(count, dtype_of(kind)).nbytes
+    return np.frombuffer((np.arange(size) % 60).astype(np.uint8).tobytes(), dtype_of(kind))
+
+
+class Deep(Struct):
+    points: array[Outer, 2]
+    m: mat3x3f
+    h: vec3h
+    v: array[vec3f, 2]
+    last: f16
+
+
+@pytest.mark.parametrize("kind", [V, W, Inner, Outer, Deep])
+def test_F6_lists_of_numpy_records(kind: Any) -> None:
+    values = records(kind)
+    expected = pack(unpack(kind, values.tobytes())).tobytes()
+    swapped = values.astype(values.dtype.newbyteorder(">"))
+    # numpy's masked arrays have no halves: their fill value is too large.
+    masked = [] if kind is Deep else [np.ma.masked_array(values)]
+    for source in (values, swapped, values.view(np.recarray), *masked):
+        assert pack(batch(kind, [source[k] for k in range(3)])).tobytes() == expected
+        assert pack(batch(kind, list(source[::-1]))).tobytes() == pack(batch(kind, source[::-1])).tobytes()
+    assert pack(batch(kind, [values[k : k + 1].reshape(()) for k in range(3)])).tobytes() == expected
+
+
+def test_F6_records_of_different_dtypes_in_one_list() -> None:
+    padded_, packed = padded(32), np.array([(7, (8, 9, 10))], [("b", "u1"), ("a", ">f8", 3)])
+    made = batch(V, [padded_[1], packed[0], {"a": (1, 2, 3), "b": 4}, padded_[2], padded_[0]])
+    assert np.asarray(made.b).tolist() == [1, 7, 4, 2, 0]
+    assert np.asarray(made.a).tolist() == [[4, 5, 6], [8, 9, 10], [1, 2, 3], [7, 8, 9], [1, 2, 3]]
+    with pytest.raises(SourceError, match=r"missing: a; unknown: c; .* - at V\[1\]"):
+        batch(V, [padded_[1], np.zeros(1, [("c", "f4", 3), ("b", "u4")])[0]])
+    with pytest.raises(SourceError, match=r"- at V\[1\]"):
+        batch(V, [padded_[1], np.zeros(1, "V16")[0]])
+    with pytest.raises(SourceError, match=r"- at V\[1\]; join the arrays"):
+        batch(V, [padded_[1], padded_])
+
+
+def test_F6_a_masked_field_of_a_record() -> None:
+    values = np.ma.masked_array(padded(16))
+    values["b"][1] = np.ma.masked
+    assert np.asarray(batch(V, [values[0], values[2]]).b).tolist() == [0, 2]
+    with pytest.raises(SourceError, match=r"masked.* - at V\.b\[1\]"):
+        batch(V, [values[0], values[1]])
+
+
+@pytest.mark.parametrize("part", [slice(None), slice(None, None, 2), slice(None, None, -1), slice(1, 3), slice(2, 2)])
+def test_F6_nothing_is_copied(part: slice) -> None:
+    data = padded(32)
+    for memory in (memoryview(data)[part], memoryview(data[part])):
+        made = np.asarray(batch(V, memory).a)
+        assert np.shares_memory(made, data) == bool(made.size)
+        assert made.flags.writeable
+    data.flags.writeable = False
+    assert not np.asarray(batch(V, memoryview(data)[part]).a).flags.writeable
+    native = (Padded * 4)(*((k + 1.0, k + 5.0) for k in range(4)))
+    made = batch(DB, memoryview(native)[part])
+    native[1].b = 55.0
+    assert np.asarray(made.b).tolist() == [5.0, 55.0, 7.0, 8.0][part]
+
+
+def test_F6_memory_lives_as_long_as_the_batch() -> None:
+    memory = memoryview(padded(32))[::-1]
+    made = batch(V, memory)
+    memory.release()
+    gc.collect()
+    assert np.asarray(made.b).tolist() == [5, 4, 3, 2, 1, 0]
+
+
+@pytest.mark.parametrize("itemsize", [16, 17, 32])
+def test_F6_memory_of_one_record(itemsize: int) -> None:
+    data = padded(itemsize)
+    for k in range(6):
+        made = batch(V, memoryview(data[k]))
+        assert (np.asarray(made.a).tolist(), int(np.asarray(made.b))) == ([3 * k + 1, 3 * k + 2, 3 * k + 3], k)
+
+
+@pytest.mark.parametrize("itemsize", [16, 17, 32])
+def test_F6_bytes_of_records_are_refused_with_a_way_out_that_works(itemsize: int) -> None:
+    data = padded(itemsize)
+    for source in (
+        memoryview(data).cast("B"),
+        memoryview(data[1:4]).cast("B")[itemsize:],
+        memoryview(data[2]).cast("B"),
+    ):
+        with pytest.raises(SourceError, match=r"bytes of records\) - at batch\(V") as caught:
+            batch(V, source)
+        made = eval(str(caught.value).partition("say what they are: ")[2], {**globals(), "source": source})
+        assert np.asarray(made.b).tolist() in ([0, 1, 2, 3, 4, 5], [2, 3], [2])
+
+
+@pytest.mark.parametrize("kind", [vec3f, vec3i, vec3h, array[vec3f, 2], mat3x3f, array[mat3x3f, 2]])
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_F6_memory_of_elements_with_padding(kind: Any, order: str) -> None:
+    packed = (np.arange(np.zeros(4, dtype_of(kind)).nbytes) % 60).astype(np.uint8).tobytes()
+    values = np.frombuffer(packed, np.zeros(4, dtype_of(kind)).dtype).reshape(np.zeros(4, dtype_of(kind)).shape)
+    values = values.astype(values.dtype.newbyteorder(order))
+    old = np.zeros(4, {"names": ["element"], "formats": [(f"{order}f4", 3)], "offsets": [0], "itemsize": 20})
+    old["element"] = np.arange(12).reshape(4, 3)
+    for part in (slice(None), slice(None, None, -1), slice(3, 0, -2)):
+        wanted = pack(kind(unpack(kind, packed)[part])).tobytes()
+        for source in (values[part], memoryview(values[part]), pickle.PickleBuffer(values[part])):
+            assert pack(kind(source)).tobytes() == wanted
+            assert pack(batch(kind, source)).tobytes() == wanted
+        assert np.asarray(vec3f(memoryview(old)[part])).tolist() == old["element"][part].tolist()

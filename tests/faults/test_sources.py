@@ -22,7 +22,22 @@ import pyarrow.dataset
 import pytest
 import xarray
 
-from gpustruct import SourceError, Struct, array, batch, f16, f32, i32, mat2x3f, mat3x3f, pack, u32, vec3f, view
+from gpustruct import (
+    SourceError,
+    Struct,
+    array,
+    batch,
+    dtype_of,
+    f16,
+    f32,
+    i32,
+    mat2x3f,
+    mat3x3f,
+    pack,
+    u32,
+    vec3f,
+    view,
+)
 from ways_out import follow
 
 
@@ -576,3 +591,77 @@ def test_F9_a_closed_file_of_h5py() -> None:
         kept = file["s"]
     for make in (lambda: batch(XY, kept), lambda: K(k=kept)):
         assert isinstance(told(make), SourceError)
+
+
+class Lamp(Struct):
+    color: vec3f
+    power: f32
+
+
+class Room(Struct):
+    lamps: array[Lamp, 2]
+    sun: Lamp
+    turn: mat3x3f
+    ids: array[u32, 3]
+
+
+ROOM = np.dtype(
+    [("lamps", [("color", "f4", 3), ("power", "f8")], 2), ("sun", [("power", "i2"), ("color", ">f8", 3)]), ("turn", "f4", (3, 3)), ("ids", "u1", 3)]
+)  # fmt: skip
+MASKED = [
+    (ROOM, lambda rows: rows["lamps"]["power"], (1, 1), "Room.lamps.power", 1),
+    (ROOM, lambda rows: rows["lamps"]["color"], (2, 0, 1), "Room.lamps.color", 2),
+    (ROOM, lambda rows: rows["sun"]["color"], (0, 2), "Room.sun.color", 0),
+    (ROOM, lambda rows: rows["sun"]["power"], 2, "Room.sun.power", 2),
+    (ROOM, lambda rows: rows["turn"], (1, 0, 2), "Room.turn", 1),
+    (ROOM, lambda rows: rows["ids"], (2, 2), "Room.ids", 2),
+    (dtype_of(Room), lambda rows: rows["lamps"]["power"], (1, 1), "Room.lamps.power", 1),
+    (dtype_of(Room), lambda rows: rows["turn"]["column"], (1, 0, 2), "Room.turn", 1),
+    (dtype_of(Room), lambda rows: rows["sun"]["color"], (2, 0), "Room.sun.color", 2),
+]
+
+
+@pytest.mark.parametrize("dtype", [ROOM, dtype_of(Room)])
+def test_F4_masked_arrays_of_nested_fields_that_mask_nothing(dtype: np.dtype) -> None:
+    data = np.frombuffer((np.arange(3 * dtype.itemsize) % 60).astype(np.uint8).tobytes(), dtype)
+    wanted = pack(batch(Room, data)).tobytes()
+    for mask in (False, True):
+        rows = np.ma.masked_array(data.copy())
+        if mask:
+            rows["sun"]["power"][1] = np.ma.masked
+            rows.mask = np.zeros(3, rows.mask.dtype)
+        for source in (
+            rows,
+            list(rows),
+            {name: rows[name] for name in ("lamps", "sun", "ids")} | {"turn": rows["turn"]},
+        ):
+            assert pack(batch(Room, source)).tobytes() == wanted
+        assert pack(batch(Room, rows[1])).tobytes() == wanted[len(wanted) // 3 : 2 * len(wanted) // 3]
+        assert pack(batch(Room, rows[::-1])).tobytes() == pack(batch(Room, data[::-1])).tobytes()
+
+
+@pytest.mark.parametrize(("dtype", "field", "index", "place", "row"), MASKED)
+def test_F4_masked_values_of_nested_fields(dtype: np.dtype, field: Any, index: Any, place: str, row: int) -> None:
+    source = np.ma.masked_array(np.ones(3, dtype))
+    field(source)[index] = np.ma.masked
+    with pytest.raises(SourceError, match=f"first in row {row}\\) - at {place};") as caught:
+        batch(Room, source)
+    filled = eval(str(caught.value).rpartition("fill them first: ")[2], {"source": source, "np": np})
+    assert pack(batch(Room, filled)).tobytes() != pack(batch(Room, np.ones(3, dtype))).tobytes()
+    assert (
+        pack(batch(Room, source[[k for k in range(3) if k != row]])).nbytes == 2 * pack(batch(Room, filled[:1])).nbytes
+    )
+    with pytest.raises(SourceError, match=f"mask.* at {place}"):
+        batch(Room, source[row])
+    # One record of them: numpy masks all of a nested one then.
+    with pytest.raises(
+        SourceError, match=rf"(?i)mask.* at {place.removesuffix('.color').removesuffix('.power')}[.\w]*\[{row}"
+    ):
+        batch(Room, list(source))
+
+
+def test_F4_masked_padding_is_no_missing_value() -> None:
+    source = np.ma.masked_array(np.ones(3, dtype_of(Lamp)))
+    wide = np.ma.masked_array(np.ones(3, [("color", "f4", 3), ("power", "f4"), ("pad", "V4")]))
+    wide["pad"][1] = np.ma.masked
+    assert pack(batch(Lamp, wide)).tobytes() == pack(batch(Lamp, source)).tobytes()

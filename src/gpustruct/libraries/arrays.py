@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import ctypes
 import itertools
+import pickle
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from .._batches import items_of_memory
 from ..column_checks import (
     COLUMN,
     ELEMENT,
     MOST_DIMENSIONS,
     ColumnSpec,
     entry_of,
+    field_names,
     is_numpy_number,
+    is_padding,
     is_struct,
     shape_text,
     spelled,
@@ -35,20 +40,14 @@ def structured(array: np.ndarray, where: str) -> NamedColumns:
     """
     names = array.dtype.names
     assert names is not None
-    padding = frozenset(name for name in names if _is_void(array.dtype[name]))
+    padding = frozenset(name for name in names if is_padding(array.dtype[name]))
     if isinstance(array, np.ma.MaskedArray):
-        array = unmasked(array, where, "array")
+        array = unmasked(array, where, "source")
 
     def get(name: str, spec: ColumnSpec, where: str) -> Any:
         return read_array(array[name], spec, where)
 
     return NamedColumns(names, get, where, padding)
-
-
-def _is_void(dtype: np.dtype[Any]) -> bool:
-    while dtype.subdtype is not None:
-        dtype = dtype.base
-    return dtype.type is np.void and dtype.names is None
 
 
 def read_array(array: np.ndarray, spec: ColumnSpec, where: str) -> Any:
@@ -60,9 +59,8 @@ def read_array(array: np.ndarray, spec: ColumnSpec, where: str) -> Any:
         array = unmasked(array, where, spelled(spec))
     elif type(array) is not np.ndarray:
         array = array.view(np.ndarray)
-    names = array.dtype.names
-    if names is not None:
-        return _field(array, names, spec, where)
+    if array.dtype.names is not None:
+        return _field(array, field_names(array.dtype), spec, where)
     kind = array.dtype.kind
     if not is_numpy_number(array.dtype):
         if kind in "OTMm":
@@ -73,7 +71,7 @@ def read_array(array: np.ndarray, spec: ColumnSpec, where: str) -> Any:
 
 
 def _field(array: np.ndarray, names: tuple[str, ...], spec: ColumnSpec, where: str) -> Any:
-    if is_struct(spec) and names != (ELEMENT,):
+    if is_struct(spec):
         return structured(array, where)
     if names == (COLUMN,) and spec.core.__layout__.kind == "matrix":
         inner = array[COLUMN]
@@ -124,23 +122,31 @@ def _is_missing(value: Any) -> bool:
 
 
 def unmasked(array: Any, where: str, name: str) -> np.ndarray:
-    """A masked array's data, if nothing is masked; SourceError naming the first row otherwise."""
-    mask: Any = np.ma.getmaskarray(array)
-    if mask.dtype.names is not None:
-        bad = next((n for n in mask.dtype.names if np.any(mask[n].tolist())), None)
-        if bad is None:
-            return array.data.view(np.ndarray)
-        rows = mask[bad].reshape(len(mask), -1) if mask.ndim else [mask[bad]]
-        row = next(i for i, entry in enumerate(rows) if np.any(entry.tolist()))
-        where = f"{where}.{bad}"
-    elif not mask.any():
-        return array.data.view(np.ndarray)
-    elif not mask.ndim:
+    """A masked array's data, if nothing is masked; SourceError naming the member and the first row otherwise."""
+    mask = np.ma.getmask(array)
+    found = None if mask is np.ma.nomask else _first_masked(np.asarray(mask), array.dtype)
+    if found is None:
+        return np.asarray(array.data)
+    path, index = found
+    if not index:
         way_out = "a number in place of masked"
-        raise SourceError.of("column-masked", kind="a masked value", where=where, way_out=way_out)
-    else:
-        row = int(np.argwhere(mask)[0][0])
-    refuse_missing("a masked value", row, where, f"{name}.filled(0)")
+        raise SourceError.of("column-masked", kind="a masked value", where=where + path, way_out=way_out)
+    # numpy makes no raw bytes of 0, and padding is some.
+    zero = "0" if array.dtype.names is None else f"np.zeros((), {name}.dtype)"
+    refuse_missing("a masked value", index[0], where + path, f"{name}.filled({zero})")
+
+
+def _first_masked(mask: np.ndarray, dtype: np.dtype[Any]) -> tuple[str, tuple[int, ...]] | None:
+    """The first field with a masked value, as ``.inner.life``, and where that is; "" in an array without fields."""
+    if dtype.names is None:
+        indices = np.argwhere(mask)
+        return ("", tuple(map(int, indices[0]))) if len(indices) else None
+    for name in field_names(dtype):
+        found = _first_masked(mask[name], dtype[name].base)
+        if found is not None:
+            path, index = found
+            return path if name in (COLUMN, ELEMENT) else f".{name}{path}", index[: mask.ndim]
+    return None
 
 
 def exported(source: Any, where: str, name: str) -> Any:
@@ -167,6 +173,28 @@ def exported(source: Any, where: str, name: str) -> Any:
         return source
 
 
+def array_of(memory: memoryview) -> np.ndarray:
+    """The items of exported memory as an array over it.
+
+    The dtype is that of the array or of the ctypes object that the memory belongs to, if it has fields. numpy reads the
+    format instead, which does not say padding after the last field, and refuses what it cannot read or loses the
+    strides of it.
+    """
+    owner: Any = memory.obj
+    dtype: Any = None
+    if isinstance(owner, np.ndarray | np.void) and memory.format != "B":
+        dtype = owner.dtype
+    elif isinstance(owner, ctypes.Array | ctypes.Structure | ctypes.Union):
+        element: Any = type(owner)
+        while issubclass(element, ctypes.Array):
+            element = element._type_
+        if memory.itemsize == ctypes.sizeof(element):
+            dtype = np.dtype(element)  # Raises TypeError for pointers, of which there is no dtype.
+    if dtype is None or dtype.names is None or dtype.itemsize != memory.itemsize:
+        return np.asarray(memory)
+    return items_of_memory(memory, dtype)
+
+
 def as_array(source: Any, spec: ColumnSpec, where: str, read: Callable[[Any, ColumnSpec, str], Any]) -> np.ndarray:
     """Anything that numpy.asarray takes: over the same memory, if it has any; a copy of what has none.
 
@@ -174,6 +202,8 @@ def as_array(source: Any, spec: ColumnSpec, where: str, read: Callable[[Any, Col
     """
     if isinstance(source, list | tuple):
         source = _checked_list(source, spec, where, read)
+    elif isinstance(source, memoryview | pickle.PickleBuffer):
+        source = array_of(memoryview(source))
     array = np.asanyarray(exported(source, where, spelled(spec)))
     if array.dtype == object and not array.ndim and not _is_missing(array[()]):
         raise refused_source(describe(source), spec, where)

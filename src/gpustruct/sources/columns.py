@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -12,7 +11,7 @@ from ..batches import NESTED, Batch, ColumnSpec, as_batch
 from ..column_checks import is_struct
 from ..errors import GpuStructError, SourceError
 from ..libraries import NamedColumns, arrow, library, read_column, read_frame
-from ..libraries.arrays import structured
+from ..libraries.arrays import array_of, structured
 from .naming import RecordList, batch_of
 from .records import fields_of
 
@@ -86,7 +85,7 @@ def _struct_column(cls: Any, source: Any, where: str) -> NamedColumns | None:
     if hasattr(source, "__arrow_c_stream__") and not hasattr(source, "null_count") and not hasattr(source, "isna"):
         return _capsule(source, where)
     try:
-        value = read_column(source, ColumnSpec("", cls, cls, (), False), where)
+        value = read_column(source, ColumnSpec("source", cls, cls, (), False), where)
     except SourceError as error:
         if error.rule not in ("column-nested", "column-source"):
             raise
@@ -127,68 +126,19 @@ def _members(source: Batch, where: str) -> NamedColumns:
 
 def _buffer(source: Any, where: str) -> NamedColumns | None:
     """What exports memory with a dtype of fields: ctypes arrays and structures, objects with ``__array_interface__``."""
-    if isinstance(source, ctypes.Array | ctypes.Structure):
-        return _from_ctypes(memoryview(source), source, where)
-    owner: Any = source.obj if isinstance(source, memoryview) else None
-    if isinstance(owner, ctypes.Array | ctypes.Structure) and source.itemsize == ctypes.sizeof(_element(owner)):
-        # numpy loses the strides of such memory where it cannot read the format.
-        return _from_ctypes(source, owner, where)
-    exported = source
     if hasattr(source, "__dlpack__"):
         _refuse(where, source)
+    exported = source
     if not hasattr(source, "__array_interface__") and not hasattr(source, "__array_struct__"):
         try:
             exported = memoryview(source)
         except TypeError:
             return None
-        array = _padded(exported)
-        if array is not None:
-            return structured(array, where)
     try:
-        array = np.asarray(exported)
+        array = array_of(exported) if isinstance(exported, memoryview) else np.asarray(exported)
     except (TypeError, ValueError, BufferError, RuntimeError):
         return _refuse(where, source)
-    # Formats of buffers spell padding out as fields of raw bytes, as `structured` knows.
     return structured(array, where) if array.dtype.names is not None else _refuse(where, source)
-
-
-def _element(owner: Any) -> Any:
-    element: Any = type(owner)
-    while issubclass(element, ctypes.Array):
-        element = element._type_
-    return element
-
-
-def _from_ctypes(memory: memoryview, owner: Any, where: str) -> NamedColumns | None:
-    try:
-        dtype: Any = np.dtype(_element(owner))
-        data = memory.cast("B") if memory.c_contiguous and memory.nbytes else memory.tobytes()
-        array = np.frombuffer(data, dtype) if memory.nbytes else np.empty(0, dtype)
-    except (TypeError, ValueError):
-        # Pointers and Python objects inside: numpy has no dtype for them.
-        return _refuse(where, owner)
-    if isinstance(owner, ctypes.Structure):
-        array = array.reshape(())
-    return structured(array, where) if array.dtype.names is not None else _refuse(where, owner)
-
-
-def _padded(memory: memoryview) -> np.ndarray | None:
-    """Records of a structured array with padding after the last field, from memory that the array exports.
-
-    The format that numpy exports does not say that padding, only the item's size does (PEP 3118), and numpy itself
-    refuses to read it. None for any other memory.
-    """
-    owner = memory.obj
-    if not isinstance(owner, np.ndarray):
-        return None
-    dtype: Any = owner.dtype
-    if dtype.names is None or dtype.itemsize != memory.itemsize or memory.format == "B":
-        return None
-    shape: Any = memory.shape
-    if not memory.nbytes:
-        return np.empty(shape, dtype)
-    data = memory.cast("B") if memory.c_contiguous else memory.tobytes()
-    return np.frombuffer(data, dtype).reshape(shape)
 
 
 def _attributes(source: Any, where: str) -> NamedColumns | None:
@@ -216,6 +166,12 @@ def _refuse(where: str, source: Any, error: Exception | None = None) -> Any:
     way_out = "pass a mapping, a frame, a structured array, or a list of dicts, tuples or objects"
     if isinstance(source, np.ndarray):
         kind, way_out = f"an array of {source.dtype} {source.shape}", "name its columns: {'x': array[:, 0], ...}"
+    elif isinstance(source, memoryview) and getattr(getattr(source.obj, "dtype", None), "names", None):
+        # The records may be in any order and have any padding, which bytes do not tell.
+        kind, way_out = (
+            "bytes of records",
+            f"say what they are: batch({where}, np.frombuffer(source, source.obj.dtype))",
+        )
     elif isinstance(source, memoryview | bytes | bytearray):
         way_out = f"read packed bytes with unpack({where}, data)"
     raise SourceError.of("source-kind", current=kind, type=where, way_out=way_out)

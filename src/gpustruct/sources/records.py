@@ -23,7 +23,7 @@ from .options import Options, member_names, way_out_of
 Index = tuple[int, ...]
 Renamed = tuple[tuple[str, Any], ...]
 # How the kernel finds a member's value in a record.
-BY_KEY, BY_INDEX, BY_NAME, BY_ITEM = range(4)
+BY_KEY, BY_INDEX, BY_NAME, BY_ITEM, BY_FIELD = range(5)
 
 # For fewer values than an array has.
 ZERO_FILLED = ", or zero_filled(values) for zeros after them (gpustruct.views.zero_filled)"
@@ -234,6 +234,8 @@ def _how(members: Members, index: Index, value: Any) -> int:
         return BY_KEY
     if isinstance(value, Mapping):
         return BY_ITEM
+    if isinstance(value, np.void | np.ndarray) and value.dtype.names is not None and not value.ndim:
+        return BY_FIELD
     plain = members.keys == tuple(members.cls.__members__)
     if kind in (tuple, list):
         return BY_INDEX if plain else _refuse(members, index, value)
@@ -261,6 +263,9 @@ def _differences(members: Members, names: Iterable[str]) -> tuple[list[str], lis
 def _refuse(members: Members, index: Index, value: Any) -> NoReturn:
     cls, where, expected = members.cls, place_of(members.path, index), _flat(members.keys)
     came: list[str] | None = None
+    if value is np.ma.masked:  # What numpy makes of a nested record of which any value is masked.
+        way_out = "a record in place of masked"
+        raise SourceError.of("column-masked", kind="a masked value", where=where, way_out=way_out)
     if isinstance(value, Mapping):
         came = [str(key) for key in value]
     elif isinstance(value, Batch) and "" not in type(value).__members__:
@@ -284,8 +289,10 @@ def _refuse(members: Members, index: Index, value: Any) -> NoReturn:
         current += f" of {len(value)}"
         if len(value) == len(expected):
             way_out = "use dicts or objects: values by position cannot be renamed"
-    elif isinstance(value, np.void | np.ndarray) and value.dtype.names is not None:
-        current, way_out = "a numpy record", f"make a batch of it: batch({cls.__name__}, a)"
+    elif isinstance(value, np.ndarray) and value.dtype.names is not None and value.ndim:
+        current, way_out = f"an array of {len(value)} records", "give it one of them: array[0]"
+        if members.path == cls.__name__:
+            way_out = f"join the arrays: batch({cls.__name__}, np.concatenate(source))"
     facts = {"count": len(cls.__members__), "expected": ", ".join(expected), "current": current}
     raise SourceError.of("record-kind", where=where, way_out=way_out, **facts)
 
