@@ -26,6 +26,7 @@ LAYERS: list[set[str]] = [
     {"members"},
     {"classes"},
     {"types"},
+    {"twins"},
     {"wgsl"},
     {"threads", "columns", "dtypes"},
     {"plan"},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import warnings
 from typing import Any, Literal
 
@@ -9,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 
+import reference
 from gpustruct import (
     LayoutError,
     SourceError,
@@ -23,10 +26,13 @@ from gpustruct import (
     uniform_safe,
     vec2f,
     vec4f,
+    view,
     wgsl,
 )
+from gpustruct import batch as batch_of
 from gpustruct.types import make_struct
-from strategies import structs
+from gpustruct.views import zero_filled
+from strategies import random_batch, structs
 from uniform_cases import CASES
 
 Arrays = Literal["pad", "vec4"]
@@ -115,6 +121,103 @@ def test_columns_are_referenced_where_they_can_be() -> None:
         assert len(uniform_safe(weights, arrays)(batch)) == 5
     assert np.shares_memory(uniform_safe(weights, "vec4")(batch).values, column)
     assert np.shares_memory(uniform_safe(weights, "pad")(batch).values.value, column)
+
+
+def values_of(batch: Any) -> dict[str, Any]:
+    """The members of a 0-d batch as a user has them: arrays and numbers, nested structs as mappings."""
+    nested = {name: slot.type.__layout__.kind == "struct" for name, slot in type(batch).__members__.items()}
+    return {name: values_of(getattr(batch, name)) if inner else getattr(batch, name) for name, inner in nested.items()}
+
+
+def same(got: Any, want: Any) -> bool:
+    if isinstance(want, dict):
+        return all(same(getattr(got, name), value) for name, value in want.items())
+    if hasattr(want, "__members__"):
+        return all(same(getattr(got, name), getattr(want, name)) for name in type(want).__members__)
+    got, want = np.asarray(got), np.asarray(want)
+    # A scalar reads as a Python float; f32 and f16 round.
+    kind = {np.dtype(np.float64): np.float32}.get(got.dtype, got.dtype)
+    return np.array_equal(got.astype(kind), want.astype(kind))
+
+
+@pytest.mark.filterwarnings("ignore::gpustruct.BackendWarning")
+@pytest.mark.parametrize("arrays", MODES)
+@pytest.mark.parametrize("name", CASES)
+def test_a_view_of_a_twin_takes_and_gives_what_the_original_does(name: str, arrays: Arrays) -> None:
+    T = CASES[name]
+    safe = uniform_safe(T, arrays)
+    batch = random_batch(T, (), np.random.default_rng(7), special=False)
+    want, values = reference.pack(safe(batch)), values_of(batch)
+    assert any(want)
+    by_update, by_name, whole = view(safe), view(safe.type), view(safe, count=4)
+    by_update.update(values)
+    for member, value in values.items():
+        setattr(by_name, member, value)
+    whole[0], whole[1], whole[2], whole[3] = batch, values, by_name, safe(batch)
+    for one in (by_update, by_name, *whole):
+        assert bytes(one) == want
+    whole[:] = [values] * 4
+    assert bytes(whole) == want * 4
+    assert same(by_name, values)
+    other = view(safe)
+    for member in values:
+        setattr(other, member, getattr(by_name, member))
+    assert bytes(other) == want
+    # To everything else it is a batch of the twin.
+    assert pack(by_name).tobytes() == pack(batch_of(safe.type, by_name)).tobytes() == want
+    copied, pickled = copy.deepcopy(by_name), pickle.loads(pickle.dumps(by_name))
+    copied.update(values)
+    # The classes come back as others, of the same members.
+    pickled.update({name: value for name, value in values.items() if isinstance(value, np.ndarray)})
+    assert bytes(copied) == bytes(pickled) == want
+    assert same(pickled, values)
+
+
+@pytest.mark.parametrize("arrays", MODES)
+def test_values_that_do_not_fit_a_twin_leave_its_bytes(arrays: Arrays) -> None:
+    item = make_struct("Item", {"a": f32, "w": array[f32, 3]})
+    v = view(uniform_safe(make_struct("Block", {"t": u32, "items": array[item, 2], "values": array[f32, 5]}), arrays))
+    v.update(t=1, values=[1, 2, 3, 4, 5])
+    before = bytes(v)
+    for wrong, told in [
+        ({"values": [1, 2, 3]}, r"at Block\.values; give it 5 numbers, or zero_filled"),
+        ({"values": [1, 2, 3, 4, 1e300]}, r"at Block\.values\[4\]"),
+        ({"t": 2, "items": [{"a": 1, "w": [1, 2]}] * 2}, r"at Block\.items\[0\]\.w|at Block\.items\.w\[0\]"),
+        ({"items": {"a": [1, 2], "w": np.ones((2, 4))}}, r"at Block\.items\.w|at Item\.w"),
+        ({"t": -1}, r"at Block\.t"),
+        ({"value": 1}, "did you mean 'values'"),
+    ]:
+        with pytest.raises(SourceError, match=told):
+            v.update(wrong)
+        assert bytes(v) == before
+
+
+@pytest.mark.parametrize("arrays", MODES)
+def test_parts_of_a_twin_are_those_of_the_original(arrays: Arrays) -> None:
+    """Indices, slices, columns of an array of structs, and zeros for the rest; offsets worked out by hand."""
+    item = make_struct("Item", {"a": f32, "w": array[f32, 3]})
+    v = view(uniform_safe(make_struct("Block", {"values": array[f32, 5], "items": array[item, 2]}), arrays))
+    v.values = zero_filled([1, 2])
+    v.values[2:4] = 3, 4
+    v.values[4] += 5
+    v.items.w = [[1, 2, 3], [4, 5, 6]]
+    v.items.a *= 0
+    v.items[1].a = 7
+    v.items[0].w[1] = 8
+    step = 4 if arrays == "pad" else 1
+    words = np.frombuffer(v, np.float32)
+    assert words[: 5 * step : step].tolist() == [1, 2, 3, 4, 5]
+    items = words[20 if arrays == "pad" else 8 :].reshape(2, -1)
+    assert items.shape == ((2, 16) if arrays == "pad" else (2, 8))
+    assert items[:, 0].tolist() == [0, 7]
+    assert items[:, 4 : 4 + 3 * step : step].tolist() == [[1, 8, 3], [4, 5, 6]]
+    assert v.items.w.tolist() == [[1, 8, 3], [4, 5, 6]]
+    assert [type(v).__name__, v.values.tolist()] == ["Block", [1, 2, 3, 4, 5]]
+    first = item(a=[1, 2], w=np.ones((2, 3)))
+    v.items = first
+    v.items[0] = first[1]
+    assert v.items.a.tolist() == [2, 2]
+    assert v.items.w.tolist() == [[1, 1, 1]] * 2
 
 
 def test_the_reader_functions() -> None:

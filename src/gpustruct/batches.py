@@ -278,6 +278,22 @@ def broadcast(batch: Batch, shape: Shape) -> Batch:
     return make(type(batch), batch.__columns__, shape)
 
 
+def as_seen(cls: Any, batch: Any) -> Any:
+    """A batch of the type that uniform_safe made a twin of, as one of `cls`, which `twins` sees the twin as.
+
+    The columns are the same. Any other batch, and a batch for any other class, comes back as it is.
+    """
+    twin = vars(cls).get("__seen_twin__")
+    if twin is None or type(batch) is not vars(twin)["__twin_of__"]:
+        return batch
+    specs = cls.__members__.values()
+    columns = (
+        as_seen(spec.core, column) if isinstance(column, Batch) else column
+        for spec, column in zip(specs, batch.__columns__, strict=True)
+    )
+    return make(cls, tuple(columns), batch.__shape__)
+
+
 def elements(batch: Batch) -> Batch:
     """A batch of arrays of structs as the batch of the structs, with the arrays' dimensions after its own."""
     spec = type(batch).__members__.get("")
@@ -303,6 +319,7 @@ def _nested_column(spec: ColumnSpec, source: Any, where: str) -> Batch:
         source = source.__columns__[0] if type(source) is spec.type and spec.runtime else elements(source)
     else:
         source = NESTED[0](spec, source, where)
+    source = as_seen(core, source)
     if not isinstance(source, core):
         facts = {"type": core.__name__, "members": ", ".join(core.__members__)}
         raise SourceError.of("column-nested", current=describe(source), where=where, **facts)

@@ -37,7 +37,8 @@ from .members import (
 )
 
 
-def _plain(layout: Layout, spelling: str = "", **namespace: Any) -> Any:
+def plain_type(layout: Layout, spelling: str = "", **namespace: Any) -> Any:
+    """A type that is no struct, of a layout."""
     name = spelling or layout.python_name
     # The module that users import it from, so that signatures say gpustruct.vec3f.
     kept = {"__slots__": (), "__module__": __package__, "__doc__": own_doc(name, layout), "__layout__": layout}
@@ -47,17 +48,17 @@ def _plain(layout: Layout, spelling: str = "", **namespace: Any) -> Any:
     return cls
 
 
-f32, i32, u32, f16 = (_plain(layouts.scalar(name)) for name in ("f32", "i32", "u32", "f16"))
-vec2f, vec3f, vec4f = (_plain(layouts.vector(n, "f32")) for n in (2, 3, 4))
-vec2i, vec3i, vec4i = (_plain(layouts.vector(n, "i32")) for n in (2, 3, 4))
-vec2u, vec3u, vec4u = (_plain(layouts.vector(n, "u32")) for n in (2, 3, 4))
-vec2h, vec3h, vec4h = (_plain(layouts.vector(n, "f16")) for n in (2, 3, 4))
-mat2x2f, mat2x3f, mat2x4f = (_plain(layouts.matrix(2, r, "f32")) for r in (2, 3, 4))
-mat3x2f, mat3x3f, mat3x4f = (_plain(layouts.matrix(3, r, "f32")) for r in (2, 3, 4))
-mat4x2f, mat4x3f, mat4x4f = (_plain(layouts.matrix(4, r, "f32")) for r in (2, 3, 4))
-mat2x2h, mat2x3h, mat2x4h = (_plain(layouts.matrix(2, r, "f16")) for r in (2, 3, 4))
-mat3x2h, mat3x3h, mat3x4h = (_plain(layouts.matrix(3, r, "f16")) for r in (2, 3, 4))
-mat4x2h, mat4x3h, mat4x4h = (_plain(layouts.matrix(4, r, "f16")) for r in (2, 3, 4))
+f32, i32, u32, f16 = (plain_type(layouts.scalar(name)) for name in ("f32", "i32", "u32", "f16"))
+vec2f, vec3f, vec4f = (plain_type(layouts.vector(n, "f32")) for n in (2, 3, 4))
+vec2i, vec3i, vec4i = (plain_type(layouts.vector(n, "i32")) for n in (2, 3, 4))
+vec2u, vec3u, vec4u = (plain_type(layouts.vector(n, "u32")) for n in (2, 3, 4))
+vec2h, vec3h, vec4h = (plain_type(layouts.vector(n, "f16")) for n in (2, 3, 4))
+mat2x2f, mat2x3f, mat2x4f = (plain_type(layouts.matrix(2, r, "f32")) for r in (2, 3, 4))
+mat3x2f, mat3x3f, mat3x4f = (plain_type(layouts.matrix(3, r, "f32")) for r in (2, 3, 4))
+mat4x2f, mat4x3f, mat4x4f = (plain_type(layouts.matrix(4, r, "f32")) for r in (2, 3, 4))
+mat2x2h, mat2x3h, mat2x4h = (plain_type(layouts.matrix(2, r, "f16")) for r in (2, 3, 4))
+mat3x2h, mat3x3h, mat3x4h = (plain_type(layouts.matrix(3, r, "f16")) for r in (2, 3, 4))
+mat4x2h, mat4x3h, mat4x4h = (plain_type(layouts.matrix(4, r, "f16")) for r in (2, 3, 4))
 
 # Every type that has no parameters, by its short WGSL name.
 PLAIN_TYPES: dict[str, Any] = {
@@ -82,7 +83,7 @@ class atomic(TypeBase):
         return made
 
 
-_ATOMICS: dict[Any, Any] = {c: _plain(layouts.atomic(c.__name__), __component__=c) for c in (u32, i32)}
+_ATOMICS: dict[Any, Any] = {c: plain_type(layouts.atomic(c.__name__), __component__=c) for c in (u32, i32)}
 _ARRAYS: weakref.WeakValueDictionary[tuple[Any, int | None], Any] = weakref.WeakValueDictionary()
 
 
@@ -122,7 +123,7 @@ class array(TypeBase):
         if made is None:
             layout = layouts.array(element.__layout__, count, where)
             spelling = f"array[{element.__name__}{'' if count is None else f', {count}'}]"
-            made = _plain(layout, spelling, __element__=element)
+            made = plain_type(layout, spelling, __element__=element)
             _ARRAYS[element, count] = made
         return made
 
@@ -189,14 +190,18 @@ def _finish(cls: Any, name: str, bases: tuple[type, ...], namespace: dict[str, A
         refuse_default(name, member_name, namespace)
         declared[member_name] = declared_type(evaluate(annotation, scope, where), where)
     rows = [(n, type_.__layout__, align_, size_) for n, (type_, align_, size_) in declared.items()]
-    layout = layouts.struct(name, rows)
-    specs = {n: column_spec(n, type_) for n, (type_, _, _) in declared.items()}
+    _complete(cls, layouts.struct(name, rows), {n: type_ for n, (type_, _, _) in declared.items()})
+
+
+def _complete(cls: Any, layout: Layout, members: Mapping[str, Any]) -> None:
+    """Give a new class what a finished struct has: its layout, and what each member is."""
+    specs = {name: column_spec(name, type_) for name, type_ in members.items()}
     type.__setattr__(cls, "__layout__", layout)
     type.__setattr__(cls, "__members__", specs)
-    if "__doc__" not in namespace:
-        type.__setattr__(cls, "__doc__", own_doc(name, layout))
+    if vars(cls).get("__doc__") is None:
+        type.__setattr__(cls, "__doc__", own_doc(layout.name, layout))
     for index, (spec, member) in enumerate(zip(specs.values(), layout.fields, strict=True)):
-        type.__setattr__(cls, spec.name, Field(name, index, spec, member))
+        type.__setattr__(cls, spec.name, Field(layout.name, index, spec, member))
     type.__setattr__(cls, "__orig_bases__", (PickleRecipe(cls),))
 
 
@@ -274,14 +279,26 @@ class Struct(TypeBase, metaclass=StructMeta):
     __slots__ = ()
 
 
-def make_struct(name: str, members: Mapping[str, Any], module: str = __name__) -> Any:
+def make_struct(name: str, members: Mapping[str, Any], module: str = __name__, twin_of: Any = None) -> Any:
     """A Struct class from a mapping of member names to types, Annotated or not.
+
+    Of `twin_of`, the struct that `uniform_safe` made it from, views take the values.
 
     >>> make_struct("Pair", {"a": f32, "b": vec3f}).b.offset
     16
     """
     namespace = {"__annotations__": dict(members), "__module__": module, "__qualname__": name}
-    return StructMeta(name, (Struct,), namespace)
+    made = StructMeta(name, (Struct,), namespace)
+    if twin_of is not None:
+        type.__setattr__(made, "__twin_of__", twin_of)
+    return made
+
+
+def struct_over(layout: Layout, members: Mapping[str, Any], **namespace: Any) -> Any:
+    """A Struct class whose members are where `layout` says, whatever the rules make of their types."""
+    cls = type.__new__(StructMeta, layout.name, (Struct,), {"__slots__": (), "__module__": __name__, **namespace})
+    _complete(cls, layout, members)
+    return cls
 
 
 def layout_of(type_: Any) -> Layout:
@@ -326,7 +343,7 @@ def _recipe(cls: Any) -> tuple[Any, tuple[Any, ...]]:
         count = cls.__layout__.count
         return operator.getitem, (array, cls.__element__ if count is None else (cls.__element__, count))
     members = {m.name: attributed(cls.__members__[m.name].type, m) for m in cls.__layout__.fields}
-    return make_struct, (cls.__name__, members, cls.__module__)
+    return make_struct, (cls.__name__, members, cls.__module__, vars(cls).get("__twin_of__"))
 
 
 def _reduce_recipe(recipe: PickleRecipe) -> Any:

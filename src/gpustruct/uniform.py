@@ -55,6 +55,11 @@ class UniformSafe:
     def __iter__(self) -> Iterator[Any]:
         return iter((self.type, self.wgsl))
 
+    @property
+    def __view_type__(self) -> Any:
+        """What ``view(safe)`` is a view of."""
+        return self.type
+
     def __repr__(self) -> str:
         before, after = (layout_of(cls).size for cls in (self.original, self.type))
         lines = self.wgsl.splitlines()
@@ -170,7 +175,8 @@ class _Rewriting:
             marks[last][1] = (marks[last][1] or members[last].__layout__.size) + round_up(16, end) - end
         annotations = {name: _marked(made, *marks[name]) for name, made in members.items()}
         before = {m.name: attributed(cls.__members__[m.name].type, m) for m in cls.__layout__.fields}
-        self.structs[cls] = cls if annotations == before else make_struct(cls.__name__, annotations, cls.__module__)
+        same = annotations == before
+        self.structs[cls] = cls if same else make_struct(cls.__name__, annotations, cls.__module__, cls)
         return self.structs[cls]
 
     def marks(self, member: Member, made: Layout, end: int) -> list[int | None]:

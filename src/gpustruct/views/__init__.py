@@ -33,7 +33,8 @@ def view(cls: Any, data: Any = None, offset: int = 0, *, count: int | None = Non
 
     `count` gives an array of records, ``view(T, count=n)[i]``; for a runtime-sized type it is the length of
     its array. With `data`, a contiguous buffer of bytes, the records are those that lie at byte `offset` of
-    it, and nothing is copied. Raises SourceError for data that is too small, and for values that do not fit.
+    it, and nothing is copied. A view of ``uniform_safe(T)``, or of its type, takes and gives the values of `T`, and has
+    the twin's bytes. Raises SourceError for data that is too small, and for values that do not fit.
     WGSL §14.4 (memory layout).
 
     >>> import numpy as np
@@ -48,6 +49,7 @@ def view(cls: Any, data: Any = None, offset: int = 0, *, count: int | None = Non
     >>> camera.position, camera.time, len(bytes(camera))
     (array([1., 2., 3.], dtype=float32), 0.5, 80)
     """
+    cls = getattr(cls, "__view_type__", cls)
     layout = getattr(cls, "__layout__", None)
     if not isinstance(cls, type) or not issubclass(cls, Batch) or not isinstance(layout, Layout):
         raise SourceError.of("view-type", current=getattr(cls, "__name__", repr(cls)))

@@ -9,12 +9,14 @@ import numpy as np
 
 from .. import _records, _views
 from .. import layout as layouts
-from ..batches import Batch, ColumnSpec, Shape, as_batch, as_column, elements, from_columns, leading_shape
+from ..batches import Batch, ColumnSpec, Shape, as_batch, as_column, as_seen, elements, from_columns, leading_shape
 from ..errors import SourceError
 from ..layout import Layout
-from ..packing import pack
+from ..packing import byte_view, pack
 from ..sources import batch
 from ..sources.records import member_writer
+from ..twins import twin_of
+from ..unpacking import batch_over
 
 
 def assign_record(spec: ColumnSpec, layout: Layout, where: str, record: Any, value: Any) -> None:
@@ -43,13 +45,18 @@ def dims_of(layout: Layout) -> Shape:
     return () if layout.element is None else (layout.count or 0, *dims_of(layout.element))
 
 
+def batch_of_rows(cls: Any, rows: Any) -> Any:
+    """The records of an array as a batch of `cls` over the same bytes."""
+    return batch_over(cls, byte_view(rows), 0, (len(rows),), (type(rows).__stride__,))
+
+
 def records_of(rows: Any) -> Any:
     """All records of an array, of nested arrays too, as one batch over the same bytes."""
-    return elements(as_batch(rows))
+    return elements(batch_of_rows(type(rows).__seen__, rows))
 
 
 def _assign(spec: ColumnSpec, layout: Layout, where: str, dims: Shape, target: memoryview, value: Any) -> None:
-    core, kind = spec.core, getattr(type(value), "__type__", None)
+    core, kind = spec.core, getattr(type(value), "__seen__", None)
     if kind is core and not dims and memoryview(value).nbytes == target.nbytes:
         # By way of a copy: both may be the same bytes, or overlap.
         target[:] = bytes(value)
@@ -58,8 +65,9 @@ def _assign(spec: ColumnSpec, layout: Layout, where: str, dims: Shape, target: m
     if dims and (isinstance(value, Mapping) or getattr(getattr(value, "dtype", None), "names", None)):
         value = batch(core, value)
     if isinstance(value, Batch) and core.__layout__.kind == "struct":
-        value = elements(value)
-        if type(value) is not core or value.__shape__ != dims:
+        value = as_seen(core, elements(value))
+        # Of a twin the bytes are the same.
+        if type(value) not in (core, twin_of(core)) or value.__shape__ != dims:
             shape = f"{type(value).__name__} {value.__shape__}"
             way_out = f"give it a {core.__name__} of batch shape {dims}"
             facts = {"inner": dims, "type": core.__name__, "shape": shape, "way_out": way_out}

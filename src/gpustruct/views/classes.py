@@ -15,8 +15,9 @@ from ..errors import SourceError, closest
 from ..layout import Layout
 from ..packing import byte_view
 from ..sources.records import fitting
+from ..twins import seen_as_original, twin_of
 from ..unpacking import batch_over, unpack
-from .assigning import assign_column, assign_record, assign_rows, records_of
+from .assigning import assign_column, assign_record, assign_rows, batch_of_rows, records_of
 from .showing import shown, shown_rows
 from .updating import update
 
@@ -36,6 +37,7 @@ def least_size(layout: Layout, count: int | None) -> int:
 @functools.lru_cache(maxsize=512)
 def root(cls: Any, count: int | None, short: bool = False) -> Any:
     """The MemberDescriptor that a whole view is; `short`: over bytes that end where the last value does."""
+    cls = seen_as_original(cls)
     layout: Layout = cls.__layout__
     spec, where = cls.__members__.get("") or ColumnSpec("", cls, cls, (), False), cls.__name__
     if layout.kind == "struct" and layout.is_runtime_sized:
@@ -51,7 +53,7 @@ def root(cls: Any, count: int | None, short: bool = False) -> Any:
     if layout.core.kind == "struct":
         return _member("", where, spec, layout, 0, None)
     whole = _member("", where, spec, layout, 0, None)
-    kind = type(where, (_views.Record,), {**_RECORD, "__type__": cls, "__whole__": whole})
+    kind = type(where, (_views.Record,), {**_RECORD, "__type__": cls, "__seen__": cls, "__whole__": whole})
     return _views.MemberDescriptor(
         "", where, 0, layout.size if short else layout.record_stride, None, kind, -1, 0, None
     )
@@ -65,7 +67,8 @@ def _record(cls: Any, where: str, count: int | None = None) -> Any:
         member.name: _member(member.name, f"{where}.{member.name}", spec, member.layout, member.offset, count)
         for spec, member in zip(cls.__members__.values(), layout.fields, strict=True)
     }
-    namespace = {**_RECORD, "__type__": cls, "__count__": count, "update": update, **members}
+    kinds = {"__type__": twin_of(cls), "__seen__": cls}
+    namespace = {**_RECORD, **kinds, "__count__": count, "update": update, **members}
     return type(cls.__name__, (_views.Record,), namespace)
 
 
@@ -108,7 +111,8 @@ def _rows(spec: ColumnSpec, element: Layout, where: str, stride: int) -> Any:
         type_ = type_.__element__
     structs = core.__layout__.kind == "struct"
     columns = {member: _Column(member, f"{where}.{member}") for member in (core.__members__ if structs else ())}
-    namespace = {**_ROWS, "__type__": type_, "__stride__": stride, **columns}
+    kinds = {"__type__": twin_of(type_), "__seen__": type_}
+    namespace = {**_ROWS, **kinds, "__stride__": stride, **columns}
     namespace["__assign__"] = functools.partialmethod(_assign_slice, spec, element, where)
     return type(f"{type_.__name__}s", (_views.Records,), namespace)
 
@@ -160,7 +164,7 @@ def _batch_of_record(record: Any) -> Any:
 
 
 def _batch_of_rows(rows: Any) -> Any:
-    return batch_over(type(rows).__type__, byte_view(rows), 0, (len(rows),), (type(rows).__stride__,))
+    return batch_of_rows(type(rows).__type__, rows)
 
 
 def _get_whole(record: Any, index: Any) -> Any:

@@ -24,7 +24,7 @@ def shown(record: Any) -> str:
 
 
 def _members(record: Any, depth: int) -> Iterator[tuple[str, str, str]]:
-    for name, spec in type(record).__type__.__members__.items():
+    for name, spec in type(record).__seen__.__members__.items():
         value = getattr(record, name)
         label = "  " * depth + name
         if isinstance(value, _views.Record):

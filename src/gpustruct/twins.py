@@ -1,0 +1,63 @@
+"""The structs that `uniform_safe` makes, seen as what they were made from: views take and give the original's values."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Any
+
+from . import layout as layouts
+from .layout import Layout
+from .types import array, plain_type, struct_over
+
+
+@functools.lru_cache(maxsize=256)
+def seen_as_original(cls: Any) -> Any:
+    """A struct of the original's members that lie where the twin `cls` has them; `cls` itself where it is no twin.
+
+    >>> from gpustruct import Struct, array, f32, uniform_safe
+    >>> class Weights(Struct):
+    ...     values: array[f32, 4]
+    >>> seen = seen_as_original(uniform_safe(Weights).type)
+    >>> seen.values.type, seen.__layout__.size
+    (array[f32, 4], 64)
+    """
+    original = vars(cls).get("__twin_of__")
+    if original is None:
+        return cls
+    layout: Layout = cls.__layout__
+    types = {
+        name: _seen_member(original.__members__[name].type, spec.type, spec.core)
+        for name, spec in cls.__members__.items()
+    }
+    fields = tuple(dataclasses.replace(member, layout=types[member.name].__layout__) for member in layout.fields)
+    own = {"__doc__": original.__doc__, "__seen_twin__": cls}
+    return struct_over(dataclasses.replace(layout, fields=fields), types, **own)
+
+
+def _seen_member(before: Any, after: Any, core: Any) -> Any:
+    if before.__layout__.core.kind == "struct":
+        return _arrays(seen_as_original(core), before.__layout__)
+    # Scalars in arrays of vec4 come one after another, as in the original.
+    return before if core.__layout__.kind != "struct" else _spaced(before)
+
+
+def _arrays(element: Any, like: Layout) -> Any:
+    return element if like.element is None else array[_arrays(element, like.element), like.count]
+
+
+def _spaced(type_: Any) -> Any:
+    """An array of numbers each of which starts at a multiple of 16 bytes."""
+    if type_.__layout__.kind != "array":
+        return plain_type(dataclasses.replace(type_.__layout__, align=16), type_.__name__)
+    element = _spaced(type_.__element__)
+    made = layouts.array(element.__layout__, type_.__layout__.count)
+    return plain_type(made, type_.__name__, __element__=element)
+
+
+def twin_of(cls: Any) -> Any:
+    """The twin that `cls`, or the struct inside its arrays, is seen from; `cls` itself where there is none."""
+    if cls.__layout__.kind == "array":
+        element = twin_of(cls.__element__)
+        return cls if element is cls.__element__ else array[element, cls.__layout__.count]
+    return vars(cls).get("__seen_twin__", cls)
