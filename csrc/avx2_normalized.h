@@ -1,7 +1,7 @@
-/* Floats to the normalized formats of vertex data with AVX2: eight at a time, or one word of four. Included by
- * isa_avx2.c; the tail, and a block with a value that does not fit, go through the portable code. */
+/* Floats to the normalized formats of vertex data with AVX2: eight at a time, or four to one word. Included by
+ * isa_avx2.c. The portable code converts the rest, and finds the first value that does not fit. */
 
-/* Four floats or doubles as doubles, whose products with the largest integer are exact for floats. */
+/* Four floats or doubles, as doubles: so a float's product with the largest integer is exact. */
 ALWAYS_INLINE __m256d load_doubles(const char *from, const int type) {
     if (type == TYPE_F64) return _mm256_loadu_pd((const double *)(const void *)from);
     return _mm256_cvtps_pd(_mm_loadu_ps((const float *)(const void *)from));
@@ -12,7 +12,7 @@ ALWAYS_INLINE __m256d outside(__m256d x, __m256d low) {
     return _mm256_or_pd(_mm256_cmp_pd(low, x, _CMP_NLE_UQ), _mm256_cmp_pd(x, _mm256_set1_pd(1.0), _CMP_NLE_UQ));
 }
 
-/* Eight integers in their format, from two times four; those that do not fit are looked at later. */
+/* Eight integers of a format, from two times four. Those that do not fit are found later. */
 ALWAYS_INLINE void store_narrow(char *to, __m128i a, __m128i b, const int format) {
     __m128i words = format == TYPE_UNORM16 ? _mm_packus_epi32(a, b) : _mm_packs_epi32(a, b);
     if (format == TYPE_UNORM16 || format == TYPE_SNORM16)

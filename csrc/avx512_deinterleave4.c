@@ -1,5 +1,5 @@
-/* Slots of four records back into columns with AVX-512: whole lines in, a slot in one register. See deinterleave4_slot.
- */
+/* Deinterleaves four records with AVX-512: whole lines are loaded, and a slot of all four is one register. See
+ * deinterleave4_slot. */
 #include "isa_avx512.h"
 
 #ifdef ISA_X86
@@ -12,7 +12,7 @@
 #pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl")
 #endif
 
-/* Lines leave in bursts, one column after the other; asked for so far ahead, reading goes on meanwhile. */
+/* Columns are written one after the other, in bursts. Prefetching this far ahead, reading goes on meanwhile. */
 enum { AHEAD = 8192, MAX_GROUPS = 4 };
 
 ALWAYS_INLINE void store_lane(char *to, __m128i lane) { _mm_storeu_si128((__m128i *)(void *)to, lane); }
@@ -20,7 +20,7 @@ ALWAYS_INLINE void store_lane(char *to, __m128i lane) { _mm_storeu_si128((__m128
 /* The line that holds a slot of a record. */
 ALWAYS_INLINE int line_of(const int count, int slot, int record) { return (count * record + slot) / 4; }
 
-/* `groups` times four records of one slot. */
+/* Stores `groups` times four records of one slot. */
 ALWAYS_INLINE void store_slot(deinterleave4_slot *w, const __m512i *z, const int groups) {
     char *a = w->lane[0], *b = w->lane[1], *c = w->lane[2], *d = w->lane[3];
     const ptrdiff_t sa = w->step[0], sb = w->step[1], sc = w->step[2], sd = w->step[3];
@@ -58,7 +58,7 @@ ALWAYS_INLINE __m512i take_slot(const deinterleave4_slot *w, const __m512i *line
     return _mm512_mask_mov_epi32(low, replaced, high);
 }
 
-/* `groups` times four records: all their lines, then slot by slot. */
+/* Loads all lines of `groups` times four records, then stores them slot by slot. */
 ALWAYS_INLINE void take_groups(deinterleave4_slot *w, const char *from, const int count, const int groups) {
     __m512i line[MAX_GROUPS * MAX_INTERLEAVED], z[MAX_GROUPS];
     for (ptrdiff_t b = 0; b < CACHE_LINE * count * groups; b += CACHE_LINE) _mm_prefetch(from + AHEAD + b, _MM_HINT_T0);
@@ -74,7 +74,7 @@ ALWAYS_INLINE void take_groups(deinterleave4_slot *w, const char *from, const in
     }
 }
 
-/* As many groups at a time as the registers have room for. */
+/* As many groups at a time as there are registers for. */
 ALWAYS_INLINE void deinterleave(deinterleave4_slot *w, const char *from, ptrdiff_t n, const int count,
                                 const int groups) {
     for (; n >= 4 * groups; n -= 4 * groups, from += 16 * count * 4 * groups) take_groups(w, from, count, groups);

@@ -1,4 +1,5 @@
-/* Slots of four records with AVX-512: a slot in one register, whole 64-byte lines out. See interleave4_slot. */
+/* Interleaves four records with AVX-512: a slot of all four is one register, and each store is a whole line. See
+ * interleave4_slot. */
 #include "isa_avx512.h"
 
 #ifdef ISA_X86
@@ -11,14 +12,14 @@
 #pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl")
 #endif
 
-/* GROUPS times four records at a time. Hardware follows five streams from memory, but not far enough ahead of loads
- * that come in bursts: a column of 8-byte scalars is twice the bytes at a time. */
+/* GROUPS times four records at a time. The hardware prefetches five streams, but not far enough ahead for bursts of
+ * loads, which 8-byte scalars make twice as long. */
 enum { GROUPS = 4, AHEAD = 4096 };
 
 ALWAYS_INLINE __m128i load_lane(const char *p) { return _mm_loadu_si128((const __m128i *)(const void *)p); }
 
-/* What conversions in lanes have met: float32 infinities, and bits that a 32-bit integer has no room for. A load that
- * reaches further than its record may have met a neighbour's, which is looked at when its own turn comes. */
+/* Signs of values that do not fit: f32 infinities, and bits above the low 32. A load may read values of the next record
+ * too: these are checked again with that record. */
 typedef struct {
     __m512i high;
     unsigned infinite;
@@ -26,47 +27,47 @@ typedef struct {
 
 enum { INFINITE = 0x18 }; /* both signs, to fpclass */
 
-/* One lane of `type`, as four of the record's numbers. */
-ALWAYS_INLINE __m128i lane_as(const char *p, const int type, overflow *met) {
+/* One lane of `type`, converted to the record's scalars. */
+ALWAYS_INLINE __m128i lane_as(const char *p, const int type, overflow *found) {
     if (type == LANE_WORDS) return load_lane(p);
     if (type == LANE_F64) {
         __m128 x = _mm256_cvtpd_ps(_mm256_loadu_pd((const double *)(const void *)p));
-        met->infinite |= _mm_fpclass_ps_mask(x, INFINITE);
+        found->infinite |= _mm_fpclass_ps_mask(x, INFINITE);
         return _mm_castps_si128(x);
     }
     __m256i x = _mm256_loadu_si256((const __m256i *)(const void *)p);
     __m256i high = type == LANE_I64_U32 ? x : _mm256_add_epi64(x, _mm256_set1_epi64x(1ll << 31));
-    met->high = _mm512_or_si512(_mm512_zextsi256_si512(high), met->high);
+    found->high = _mm512_or_si512(_mm512_zextsi256_si512(high), found->high);
     return _mm256_cvtepi64_epi32(x);
 }
 
 /* The same for four lanes that are one piece. */
-ALWAYS_INLINE __m512i lanes_as(const char *p, const int type, overflow *met) {
+ALWAYS_INLINE __m512i lanes_as(const char *p, const int type, overflow *found) {
     if (type == LANE_WORDS) return _mm512_loadu_si512((const void *)p);
     if (type == LANE_F64) {
         __m256 low = _mm512_cvtpd_ps(_mm512_loadu_pd((const void *)p));
         __m256 high = _mm512_cvtpd_ps(_mm512_loadu_pd((const void *)(p + 64)));
         __m512 x = _mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1);
-        met->infinite |= _mm512_fpclass_ps_mask(x, INFINITE);
+        found->infinite |= _mm512_fpclass_ps_mask(x, INFINITE);
         return _mm512_castps_si512(x);
     }
     __m512i x = _mm512_loadu_si512((const void *)p), y = _mm512_loadu_si512((const void *)(p + 64));
     __m512i bias = _mm512_set1_epi64(type == LANE_I64_U32 ? 0 : 1ll << 31);
-    met->high = _mm512_or_si512(_mm512_or_si512(_mm512_add_epi64(x, bias), _mm512_add_epi64(y, bias)), met->high);
+    found->high = _mm512_or_si512(_mm512_or_si512(_mm512_add_epi64(x, bias), _mm512_add_epi64(y, bias)), found->high);
     return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi64_epi32(x)), _mm512_cvtepi64_epi32(y), 1);
 }
 
-/* Lane `lane` of line `line` of four records holds this slot of this record. */
+/* The slot and the record in 16-byte lane `lane` of line `line`. */
 ALWAYS_INLINE int slot_of(const int count, int line, int lane) { return (4 * line + lane) % count; }
 ALWAYS_INLINE int record_of(const int count, int line, int lane) { return (4 * line + lane) / count % 4; }
 
-/* A line takes its lanes from at most four slots, two of them by one permutation: `first` those of lanes 0 and 1,
- * `second` those of lanes 2 and 3. Which unit goes where is worked out once. */
+/* A line has its lanes from at most four slots. One permutation takes two of them: `first` those of lanes 0 and 1,
+ * `second` those of lanes 2 and 3. The indices are computed once. */
 typedef struct {
     __m512i first[MAX_INTERLEAVED], second[MAX_INTERLEAVED];
 } permutations;
 
-/* The units of slot `slot` that lanes 0 to 3 of a line need, were all of them its own. */
+/* The indices for lanes 0 to 3 of a line, as if all of them came from slot `slot`. */
 ALWAYS_INLINE __m512i units_of(const interleave4_slot *w, const int count, const int line, const int slot) {
     __m512i index = _mm512_loadu_si512((const void *)w[slot].index);
     int r0 = record_of(count, line, 0), r1 = record_of(count, line, 1), r2 = record_of(count, line, 2),
@@ -75,7 +76,7 @@ ALWAYS_INLINE __m512i units_of(const interleave4_slot *w, const int count, const
         _mm512_setr_epi64(2 * r0, 2 * r0 + 1, 2 * r1, 2 * r1 + 1, 2 * r2, 2 * r2 + 1, 2 * r3, 2 * r3 + 1), index);
 }
 
-/* From two slots; the units of the one in lane b are numbered after the 16 of the one in lane a. */
+/* The indices for lanes a and b: units of lane b's slot count on after the 16 of lane a's. */
 ALWAYS_INLINE __m512i pair_of(const interleave4_slot *w, const int count, const int line, const int a, const int b) {
     const int slot = slot_of(count, line, b);
     __m512i from_a = units_of(w, count, line, slot_of(count, line, a));
@@ -94,7 +95,7 @@ ALWAYS_INLINE permutations find_permutations(const interleave4_slot *w, const in
     return p;
 }
 
-/* Four records, of which z has slot s at z[s * GROUPS]. */
+/* Stores four records, whose slot s is z[s * GROUPS]. */
 ALWAYS_INLINE void store_lines(char *to, const __m512i *z, const permutations *p, const int count, const int stream) {
     UNROLL for (int line = 0; line < count; line++) {
         __m512i a = z[slot_of(count, line, 0) * GROUPS], b = z[slot_of(count, line, 1) * GROUPS];
@@ -114,7 +115,7 @@ ALWAYS_INLINE void prefetch_lanes(const interleave4_slot *w, const int groups) {
     }
 }
 
-/* `groups` times four records of a slot that converts nothing. */
+/* Loads `groups` times four records of a slot without conversions. */
 ALWAYS_INLINE void load_words(interleave4_slot *w, __m512i *z, const int groups) {
     const char *a = w->lane[0], *d = w->lane[3];
     const ptrdiff_t sa = w->step[0], sd = w->step[3];
@@ -137,16 +138,16 @@ ALWAYS_INLINE void load_words(interleave4_slot *w, __m512i *z, const int groups)
     }
 }
 
-/* One lane of `groups` times four records, or all four lanes where they are one piece. */
+/* Converts one lane of `groups` times four records, or, if `whole`, all four lanes at once. */
 ALWAYS_INLINE void convert_as(__m512i *z, const interleave4_slot *w, const int k, const int type, const int whole,
-                              int groups, overflow *met) {
+                              int groups, overflow *found) {
     const char *p = w->lane[k];
     for (int g = 0; g < groups; g++, p += w->step[k]) {
         if (whole) {
-            z[g] = lanes_as(p, type, met);
+            z[g] = lanes_as(p, type, found);
             continue;
         }
-        __m128i lane = lane_as(p, type, met);
+        __m128i lane = lane_as(p, type, found);
         z[g] = k == 0   ? _mm512_castsi128_si512(lane)
                : k == 1 ? _mm512_inserti32x4(z[g], lane, 1)
                : k == 2 ? _mm512_inserti32x4(z[g], lane, 2)
@@ -155,19 +156,19 @@ ALWAYS_INLINE void convert_as(__m512i *z, const interleave4_slot *w, const int k
 }
 
 ALWAYS_INLINE void convert_lane(__m512i *z, const interleave4_slot *w, const int k, const int whole, int groups,
-                                overflow *met) {
+                                overflow *found) {
     switch (w->type[k]) {
-        case LANE_WORDS: convert_as(z, w, k, LANE_WORDS, whole, groups, met); break;
-        case LANE_F64: convert_as(z, w, k, LANE_F64, whole, groups, met); break;
-        case LANE_I64_U32: convert_as(z, w, k, LANE_I64_U32, whole, groups, met); break;
-        default: convert_as(z, w, k, LANE_I64_I32, whole, groups, met);
+        case LANE_WORDS: convert_as(z, w, k, LANE_WORDS, whole, groups, found); break;
+        case LANE_F64: convert_as(z, w, k, LANE_F64, whole, groups, found); break;
+        case LANE_I64_U32: convert_as(z, w, k, LANE_I64_U32, whole, groups, found); break;
+        default: convert_as(z, w, k, LANE_I64_I32, whole, groups, found);
     }
 }
 
-/* Like load_words with conversions, for all slots. */
+/* Loads all slots, with conversions. */
 static void __attribute__((noinline)) convert_slots(interleave4_slot *w, int count, __m512i *z, int groups, int stream,
-                                                    overflow *met) {
-    overflow here = *met;
+                                                    overflow *found) {
+    overflow here = *found;
     for (int s = 0; s < count; s++, w++, z += GROUPS) {
         if (stream) prefetch_lanes(w, groups);
         if (w->shape == SLOT_COUNT || w->shape == SLOT_12_4) {
@@ -180,31 +181,31 @@ static void __attribute__((noinline)) convert_slots(interleave4_slot *w, int cou
         if (w->shape != SLOT_COUNT) convert_lane(z, w, 3, 0, groups, &here);
         for (int k = 0; k < 4; k++) w->lane[k] += w->step[k] * groups;
     }
-    *met = here;
+    *found = here;
 }
 
-/* Four times `groups` records. */
+/* Writes `groups` times four records. */
 ALWAYS_INLINE void write_groups(interleave4_slot *w, char *to, const permutations *p, const int count, const int groups,
-                                const int stream, const int words, overflow *met) {
+                                const int stream, const int words, overflow *found) {
     __m512i z[MAX_INTERLEAVED * GROUPS];
     if (words) {
         UNROLL for (int s = 0; s < count; s++) load_words(w + s, z + GROUPS * s, groups);
     } else {
-        convert_slots(w, count, z, groups, stream, met);
+        convert_slots(w, count, z, groups, stream, found);
     }
     UNROLL for (int g = 0; g < groups; g++) store_lines(to + CACHE_LINE * count * g, z + g, p, count, stream);
 }
 
-/* `count` slots; `words`: none of them converts. */
+/* `count` slots; words: none of them converts. */
 ALWAYS_INLINE int interleave(interleave4_slot *w, char *to, ptrdiff_t n, const int count, const int stream,
                              const int words) {
-    overflow met = {_mm512_setzero_si512(), 0};
+    overflow found = {_mm512_setzero_si512(), 0};
     const permutations p = find_permutations(w, count);
     for (; n >= 4 * GROUPS; n -= 4 * GROUPS, to += 16 * count * 4 * GROUPS)
-        write_groups(w, to, &p, count, GROUPS, stream, words, &met);
-    for (; n > 0; n -= 4, to += 16 * count * 4) write_groups(w, to, &p, count, 1, stream, words, &met);
+        write_groups(w, to, &p, count, GROUPS, stream, words, &found);
+    for (; n > 0; n -= 4, to += 16 * count * 4) write_groups(w, to, &p, count, 1, stream, words, &found);
     if (words) return 0;
-    return met.infinite || _mm512_test_epi64_mask(met.high, _mm512_set1_epi64(~0xffffffffll)) != 0;
+    return found.infinite || _mm512_test_epi64_mask(found.high, _mm512_set1_epi64(~0xffffffffll)) != 0;
 }
 
 ALWAYS_INLINE int interleave_as(interleave4_slot *w, char *to, ptrdiff_t n, const int count, int stream, int words) {

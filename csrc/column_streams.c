@@ -1,7 +1,7 @@
-/* On the way back, columns that are written whole, in order, leave in whole lines through stages of their own. */
+/* Each column that a gather writes completely and in order is streamed in whole lines, through a stage. */
 #include "internal.h"
 
-/* Bytes of a record that a plan writes to a column; -1 if not all of its steps say. */
+/* Bytes that a plan writes to a column for each record; -1 if that is not known for one of its steps. */
 static int64_t written_bytes(const scatter_plan *plan, int32_t column) {
     int64_t bytes = 0;
     for (int32_t k = 0; k < plan->step_count; k++) {
@@ -52,14 +52,14 @@ scatter_column_streams scatter_open_columns(scatter_context *c, int64_t stride, 
     return out;
 }
 
-void scatter_aim_columns(const scatter_context *c, const scatter_column_streams *out, int64_t first) {
+void scatter_begin_column_block(const scatter_context *c, const scatter_column_streams *out, int64_t first) {
     for (int32_t k = 0; out->active && k < c->plan->columns; k++) {
         const scatter_stream *s = out->streams + k;
         if (s->stage) c->address[k] = s->stage + s->held - first * step_of(c, k);
     }
 }
 
-void scatter_drain_columns(const scatter_context *c, const scatter_column_streams *out, int64_t n) {
+void scatter_end_column_block(const scatter_context *c, const scatter_column_streams *out, int64_t n) {
     for (int32_t k = 0; out->active && k < c->plan->columns; k++) {
         scatter_stream *s = out->streams + k;
         if (s->stage) scatter_stream_lines(s, s->stage, s->held + n * step_of(c, k));

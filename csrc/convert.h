@@ -1,11 +1,11 @@
-/* Conversions between scalar types: with convert_shared.c the only place where a value is rounded or refused.
+/* Conversions between scalar types. Values are rounded and refused here, in what this includes, and in
+ * convert_shared.c.
  *
- * Included by the file of each instruction set, whose compiler flags make of it what they can.
- */
+ * The file of each instruction set includes this, so that compilers vectorize the loops for it. */
 #include "convert_loop.h"
 #include "convert_normalized.h"
 
-/* From any column type into the four that WGSL has. */
+/* From all column types to WGSL's four. */
 ANY(i8_i32, int8_t, int32_t)
 ANY(i16_i32, int16_t, int32_t)
 BETWEEN(i64_i32, int64_t, int32_t, INT32_MIN, INT32_MAX)
@@ -32,7 +32,7 @@ CONVERT_LOOP(bool_i32, uint8_t, int32_t, x != 0, 0)
 CONVERT_LOOP(bool_u32, uint8_t, uint32_t, x != 0, 0)
 CONVERT_LOOP(bool_f32, uint8_t, float, x != 0, 0)
 CONVERT_LOOP(bool_f16, uint8_t, uint16_t, x ? 0x3c00u : 0u, 0)
-#ifndef ISA_CONVERTS_FLOATS /* the instruction set brings its own */
+#ifndef ISA_CONVERTS_FLOATS /* the instruction set has faster ones */
 CONVERT_LOOP(f64_f32, double, float, x, OVER(x, FLOAT_LIMIT))
 CONVERT_LOOP(f64_f16, double, uint16_t, half_from_double(x), OVER(x, HALF_LIMIT))
 CONVERT_LOOP(f32_f16, float, uint16_t, half_from_double((double)x), OVER(x, HALF_LIMIT))
@@ -41,7 +41,7 @@ CONVERT_LOOP(f16_f64, uint16_t, double, float_from_half(x), 0)
 #endif
 ANY(f32_f64, float, double)
 
-/* From WGSL's integers into any column type. */
+/* From WGSL's integers to all column types. */
 BETWEEN(i32_i8, int32_t, int8_t, INT8_MIN, INT8_MAX)
 BETWEEN(i32_i16, int32_t, int16_t, INT16_MIN, INT16_MAX)
 ANY(i32_i64, int32_t, int64_t)
@@ -67,7 +67,7 @@ ANY(u32_f64, uint32_t, double)
     [TYPE_SNORM16] = N##_snorm16, [TYPE_UNORM8X4_BGRA] = N##_bgra, [TYPE_UNORM10_10_10_2] = N##_unorm10
 #define TO_FLOAT(N) {[TYPE_F32] = N##_f32, [TYPE_F64] = N##_f64}
 
-/* NULL for a type and itself, which is no conversion, and for pairs that are refused. */
+/* NULL for a type and itself, and for pairs that are refused. */
 static scatter_convert conversion(int from_type, int to_type) {
     static const scatter_convert table[TYPE_COUNT][TYPE_COUNT] = {
         [TYPE_I8] = {TO_WGSL(i8), [TYPE_I32] = i8_i32, [TYPE_U32] = i8_u32},

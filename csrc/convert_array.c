@@ -1,13 +1,13 @@
-/* Arrays too large to unroll: record by record, loops around runs of scalars, each in pieces of RAW_SCALARS. */
+/* Arrays too large to unroll: record by record, loops over runs of scalars, each run in chunks of RAW_SCALARS. */
 #include "internal.h"
 
-/* Where the innermost run of scalars is on both sides, and how often each loop has gone round. */
+/* The offset of a run of scalars on both sides, and the rounds that each loop has done. */
 typedef struct {
     int64_t column, record;
     int64_t round[MAX_LOOPS];
 } odometer;
 
-/* On to the next run; 0 after the last. */
+/* Goes on to the next run; returns 0 after the last. */
 static int next_run(odometer *o, const scatter_loop *loops, int count) {
     for (int k = count - 1; k >= 0; k--) {
         o->column += loops[k].column_step, o->record += loops[k].record_step;
@@ -21,7 +21,7 @@ static int next_run(odometer *o, const scatter_loop *loops, int count) {
 int64_t scatter_array_in(const scatter_context *c, const scatter_step *s, char *record, ptrdiff_t record_step,
                          const char *column, ptrdiff_t column_step, int64_t n) {
     const scatter_loop *loops = c->plan->loops + s->convert.loop_first;
-    char *aside = c->raw + RAW_SCALARS * 8; /* where a check's values go */
+    char *aside = c->raw + RAW_SCALARS * 8; /* a check writes its values here */
     int64_t count = s->convert.count, scalar = scatter_type_size[s->convert.to_type];
     for (int64_t i = 0; i < n; i++) {
         odometer o = {0, 0, {0}};

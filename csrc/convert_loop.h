@@ -1,15 +1,13 @@
-/* What conversions are made of: the loop, halves, and the tests for values that do not fit. Included by convert.h and
- * convert_shared.c. Loops are kept free of branches so that compilers vectorise them; a block that has a bad value is
- * searched again.
- */
+/* The parts of conversions: the loop, halves, and the tests for values that do not fit. Included by convert.h and
+ * convert_shared.c. The first loop has no branches, so that compilers vectorize it; after a bad value a second one
+ * finds the first. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "isa.h"
 
-/* A template: a function for each pair of types, as C has no other way to write one. VALUE converts x; BAD says that x
- * does not fit. */
+/* A function for each pair of types: C has no templates. VALUE converts x; BAD says that x does not fit. */
 #define CONVERT_LOOP(NAME, S, D, VALUE, BAD) \
     static ptrdiff_t NAME(void *to, const void *from, ptrdiff_t n) { \
         const char *source = (const char *)from; \
@@ -31,7 +29,7 @@
         return -1; \
     }
 
-/* Halves travel as their bits. Round to nearest, ties to even; NaNs keep the top of their payload, quiet. */
+/* A half is its bits. Rounds to nearest, ties to even; a NaN becomes quiet and keeps the top of its payload. */
 static inline uint16_t half_from_double(double value) {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);

@@ -1,6 +1,6 @@
 /* Floats to and from the normalized formats of vertex data. Included by convert.h. WebGPU §vertex formats. */
 
-/* x rounded to the nearest integer, ties to even, for |x| < 2^31: the sum has the integer in its low bits. */
+/* x rounded to the nearest integer, ties to even, for |x| < 2^31. The low bits of the sum are the integer. */
 static inline int32_t nearest(double x) {
     double sum = x + 0x1.8p52;
     int64_t bits;
@@ -8,7 +8,7 @@ static inline int32_t nearest(double x) {
     return (int32_t)bits;
 }
 
-/* Also true for NaN. The product with the largest integer is exact for floats: all is rounded once. */
+/* Also true for NaN. A float's product with the largest integer is exact in double, so it is rounded only once. */
 #define OUTSIDE(x, low) ((int)!((x) >= (low)) | (int)!((x) <= 1))
 
 #define ENCODE(N, S) \
@@ -17,21 +17,21 @@ static inline int32_t nearest(double x) {
     CONVERT_LOOP(N##_unorm16, S, uint16_t, nearest((double)x * 65535.0), OUTSIDE(x, 0)) \
     CONVERT_LOOP(N##_snorm16, S, int16_t, nearest((double)x * 32767.0), OUTSIDE(x, -1))
 
-/* Two integers stand for -1. */
+/* Two integers mean -1. */
 #define DECODE(N, D) \
     CONVERT_LOOP(unorm8_##N, uint8_t, D, (D)x / (D)255, 0) \
     CONVERT_LOOP(snorm8_##N, int8_t, D, (D)(x < -127 ? -127 : x) / (D)127, 0) \
     CONVERT_LOOP(unorm16_##N, uint16_t, D, (D)x / (D)65535, 0) \
     CONVERT_LOOP(snorm16_##N, int16_t, D, (D)(x < -32767 ? -32767 : x) / (D)32767, 0)
 
-#ifndef ISA_ENCODES /* the instruction set brings its own */
+#ifndef ISA_ENCODES /* the instruction set has faster ones */
 ENCODE(f32, float)
 ENCODE(f64, double)
 #endif
 DECODE(f32, float)
 DECODE(f64, double)
 
-/* Bytes of four, red to alpha, in the other order of BGRA, in place; and back, which is the same. */
+/* Swaps red and blue in place, from RGBA to BGRA or back. */
 static void swap_red_and_blue(char *bytes, ptrdiff_t n) {
     for (ptrdiff_t i = 0; i < n; i += 4) {
         char red = bytes[i];
@@ -52,7 +52,7 @@ static ptrdiff_t f64_bgra(void *to, const void *from, ptrdiff_t n) {
     return bad;
 }
 
-/* A float or a double; `bytes` is a constant wherever this is inlined. */
+/* A float or a double; `bytes` is a constant in all calls. */
 ALWAYS_INLINE double load_float(const char *from, const int bytes) {
     float single;
     double x;
@@ -95,7 +95,7 @@ static ptrdiff_t f32_unorm10(void *to, const void *from, ptrdiff_t n) { return e
 static ptrdiff_t f64_unorm10(void *to, const void *from, ptrdiff_t n) { return encode_unorm10(to, from, n, 8); }
 #endif
 
-/* The quotients of such small integers round to float as they would without double in between. */
+/* For such small integers, rounding to double and then to float gives the same as rounding to float. */
 ALWAYS_INLINE ptrdiff_t decode_unorm10(char *to, const char *from, ptrdiff_t n, const int bytes) {
     for (ptrdiff_t i = 0; i < n; i += 4, from += 4, to += 4 * bytes) {
         uint32_t packed;
@@ -106,7 +106,7 @@ ALWAYS_INLINE ptrdiff_t decode_unorm10(char *to, const char *from, ptrdiff_t n, 
     return -1;
 }
 
-/* Four bytes, back in their order, then four floats. */
+/* Four bytes, in the order blue, green, red, alpha, to four floats. */
 ALWAYS_INLINE ptrdiff_t decode_bgra(char *to, const char *from, ptrdiff_t n, const int bytes) {
     static const int place[4] = {2, 1, 0, 3};
     for (ptrdiff_t i = 0; i < n; i += 4)

@@ -1,10 +1,10 @@
-/* Conversions that gain nothing by an instruction set of their own: compiled once, in plain C.
+/* Conversions that instruction sets would not make faster: compiled once, in plain C.
  *
- * Integers of 8 and 16 bits in vertex data, from and to integers of any size; halves to and from normalized formats;
+ * The 8 and 16 bit integers of vertex data, from and to integers of any size; halves to and from normalized formats;
  * bytes to and from BGRA. */
 #include "convert_loop.h"
 
-/* Into 8 and 16 bits. */
+/* To 8 and 16 bits. */
 ANY(i8_i16, int8_t, int16_t)
 NOT_NEGATIVE(i8_u8, int8_t, uint8_t)
 NOT_NEGATIVE(i8_u16, int8_t, uint16_t)
@@ -28,7 +28,7 @@ UP_TO(u64_u16, uint64_t, uint16_t, UINT16_MAX)
 CONVERT_LOOP(bool_8, uint8_t, uint8_t, x != 0, 0)
 CONVERT_LOOP(bool_16, uint8_t, uint16_t, x != 0, 0)
 
-/* Back; to 32 bits and to smaller floats see convert.h. */
+/* From 8 and 16 bits; convert.h has those to 32 bits and to smaller floats. */
 ANY(i8_i64, int8_t, int64_t)
 ANY(i16_i64, int16_t, int64_t)
 ANY(u8_i64, uint8_t, int64_t)
@@ -42,7 +42,7 @@ ANY(i16_f64, int16_t, double)
 ANY(u8_f64, uint8_t, double)
 ANY(u16_f64, uint16_t, double)
 
-/* A normalized format's own integers, as they are; and back. */
+/* A normalized format to and from the integers that it is made of. */
 static ptrdiff_t same_8(void *to, const void *from, ptrdiff_t n) {
     memmove(to, from, (size_t)n);
     return -1;
@@ -53,9 +53,9 @@ static ptrdiff_t same_16(void *to, const void *from, ptrdiff_t n) {
     return -1;
 }
 
-enum { AT_ONCE = 64 }; /* a multiple of 4, for formats that have four scalars in 4 bytes */
+enum { AT_ONCE = 64 }; /* a multiple of 4, for formats that pack four scalars into 4 bytes */
 
-/* Halves through floats, a few at a time; what the numbers are divided by is the portable code's. */
+/* From halves to floats and from there, a few at a time, with the portable code. */
 ALWAYS_INLINE ptrdiff_t from_halves(char *to, const char *from, ptrdiff_t n, const int to_type, const int bytes) {
     float floats[AT_ONCE];
     for (ptrdiff_t i = 0; i < n; i += AT_ONCE) {
@@ -89,7 +89,7 @@ HALVES(snorm16, TYPE_SNORM16, 2)
 HALVES(bgra, TYPE_UNORM8X4_BGRA, 1)
 HALVES(unorm10, TYPE_UNORM10_10_10_2, 1)
 
-/* The bytes of red, green, blue and alpha to those of BGRA; and back, which is the same. */
+/* RGBA to BGRA, or back. */
 static ptrdiff_t swap_bgra(void *to, const void *from, ptrdiff_t n) {
     const char *source = (const char *)from;
     char *target = (char *)to;

@@ -1,4 +1,4 @@
-/* Scalars that are apart, in the other byte order or of another type, moved through a contiguous block. */
+/* Scalars with gaps, in the other byte order or of another type. Conversions need contiguous memory, `raw`. */
 #include <string.h>
 
 #include "internal.h"
@@ -15,7 +15,7 @@ static inline uint64_t swap_8(uint64_t x) {
     return (x << 32) | (x >> 32);
 }
 
-/* One scalar; `bytes` and `swap` are constants wherever this is inlined. */
+/* One scalar; `bytes` and `swap` are constants in all calls. */
 ALWAYS_INLINE void move_scalar(char *to, const char *from, const int bytes, const int swap) {
     if (bytes == 1) {
         *to = *from;
@@ -37,7 +37,7 @@ ALWAYS_INLINE void move_scalar(char *to, const char *from, const int bytes, cons
     }
 }
 
-/* `count` scalars of each of n records, on one side: bytes from record to record and from scalar to scalar. */
+/* Bytes from record to record, and from scalar to scalar. */
 typedef struct {
     ptrdiff_t record, scalar;
 } spacing;

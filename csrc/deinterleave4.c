@@ -1,10 +1,10 @@
-/* Which plans isa->deinterleave4 can take apart whole, and where the lanes of their slots go. */
+/* Which plans isa->deinterleave4 can run, and the lanes of their slots. */
 #include <string.h>
 
 #include "internal.h"
 
-/* Where unit u of record r lies in the four records' lines, seen from slot `slot` of `count`. */
-static void place_unit(deinterleave4_slot *w, int count, int slot, int position, int r, int u) {
+/* Sets where lane unit `position` comes from: unit u of slot `slot` in record r. */
+static void map_unit(deinterleave4_slot *w, int count, int slot, int position, int r, int u) {
     int lane = count * r + slot, line = lane / 4, in_line = 4 * (lane % 4) + u;
     int second = count == 3 ? line == 2 : count > 3 && r > 1;
     int first_line = count > 3 ? (count * (second ? 2 : 0) + slot) / 4 : second ? 2 : 0;
@@ -12,17 +12,16 @@ static void place_unit(deinterleave4_slot *w, int count, int slot, int position,
     if (second) w->second |= 1 << position;
 }
 
-/* One piece of a slot, in the lanes after the `lanes` that others have; 0 if its column is not dense. */
-static int place_piece(const scatter_context *c, const scatter_step *s, scatter_deinterleaved *d, int count,
-                       int lanes) {
-    int units = (int)(s->copy.bytes / 4), unit = (int)(s->at % 16 / 4), slot = (int)(s->at / 16);
+/* Adds one piece of a slot, after the `lanes` lanes of earlier pieces; returns 0 if its column is not dense. */
+static int add_piece(const scatter_context *c, const scatter_step *s, scatter_deinterleaved *d, int count, int lanes) {
+    int units = (int)(s->copy.bytes / 4), unit = (int)(s->record_offset % 16 / 4), slot = (int)(s->record_offset / 16);
     deinterleave4_slot *w = d->slots + slot;
     if (step_of(c, s->column[0]) != s->copy.bytes) return 0;
     for (int r = 0; r < 4; r++)
-        for (int u = 0; u < units; u++) place_unit(w, count, slot, 4 * lanes + r * units + u, r, unit + u);
+        for (int u = 0; u < units; u++) map_unit(w, count, slot, 4 * lanes + r * units + u, r, unit + u);
     for (int k = lanes; k < lanes + units; k++) {
         d->column[slot][k] = s->column[0];
-        d->offset[slot][k] = s->offset[0] + 16 * (k - lanes);
+        d->offset[slot][k] = s->column_offset[0] + 16 * (k - lanes);
         w->step[k] = (ptrdiff_t)(4 * s->copy.bytes);
     }
     if (units == 4) w->whole = 1;
@@ -39,9 +38,11 @@ void scatter_find_deinterleaved(const scatter_context *c, int64_t stride, scatte
     memset(d->column, -1, sizeof d->column);
     for (int32_t k = 0; k < plan->step_count; k++) {
         const scatter_step *s = plan->steps + k;
-        if (s->kind != STEP_COPY || s->copy.bytes % 4 || s->at % 4 || s->at % 16 + s->copy.bytes > 16) return;
-        int slot = (int)(s->at / 16), units = (int)(s->copy.bytes / 4);
-        if (lanes[slot] + units > 4 || !place_piece(c, s, d, count, lanes[slot])) return;
+        if (s->kind != STEP_COPY || s->copy.bytes % 4 || s->record_offset % 4 ||
+            s->record_offset % 16 + s->copy.bytes > 16)
+            return;
+        int slot = (int)(s->record_offset / 16), units = (int)(s->copy.bytes / 4);
+        if (lanes[slot] + units > 4 || !add_piece(c, s, d, count, lanes[slot])) return;
         lanes[slot] += units;
     }
     d->count = count;
@@ -49,15 +50,15 @@ void scatter_find_deinterleaved(const scatter_context *c, int64_t stride, scatte
 
 int64_t scatter_deinterleave(const scatter_context *c, const scatter_deinterleaved *d, int64_t first, int64_t n,
                              const char *from) {
-    deinterleave4_slot placed[MAX_INTERLEAVED];
+    deinterleave4_slot slots[MAX_INTERLEAVED];
     int64_t done = n / 4 * 4;
     if (done == 0) return 0;
-    memcpy(placed, d->slots, (size_t)d->count * sizeof *placed);
+    memcpy(slots, d->slots, (size_t)d->count * sizeof *slots);
     for (int slot = 0; slot < d->count; slot++)
         for (int k = 0; k < 4; k++) {
             int32_t column = d->column[slot][k];
-            placed[slot].lane[k] = column < 0 ? NULL : piece_at(c, first, column, d->offset[slot][k]);
+            slots[slot].lane[k] = column < 0 ? NULL : piece_at(c, first, column, d->offset[slot][k]);
         }
-    c->isa->deinterleave4(placed, d->count, from, done);
+    c->isa->deinterleave4(slots, d->count, from, done);
     return done;
 }

@@ -1,18 +1,18 @@
-/* Which plans isa->interleave4 can write whole, and where the lanes of their slots are. */
+/* Which plans isa->interleave4 can run, and the lanes of their slots. */
 #include <string.h>
 
 #include "internal.h"
 
 static const int8_t SLOT_BYTES[SLOT_COUNT][4] = {{12, 4}, {8, 8}, {8, 4, 4}, {4, 4, 8}, {4, 4, 4, 4}};
 
-/* Where a piece of `bytes` comes from: its column, or the column that fills its temporary, converted on the way. */
+/* Where a piece comes from: its column, or the column that is converted to its temporary. */
 typedef struct {
     int32_t column, type;
     int64_t offset;
     const scatter_step *convert;
 } source;
 
-/* What a lane that converts by itself would hold; -1 for a conversion that lanes cannot do. */
+/* The type of a lane that does a step's conversion; -1 if lanes cannot do it. */
 static int lane_type(const scatter_step *s) {
     int from = s->convert.from_type, to = s->convert.to_type;
     if (from == TYPE_F64 && to == TYPE_F32) return LANE_F64;
@@ -21,7 +21,7 @@ static int lane_type(const scatter_step *s) {
     return -1;
 }
 
-/* The source of a piece whose conversion can happen in its lane; of type -1 if it cannot. */
+/* The source of a piece; its type is -1 if the conversion cannot happen in a lane. */
 static source find_source(const scatter_context *c, int32_t column, int64_t offset, int bytes) {
     const scatter_plan *plan = c->plan;
     source found = {column, LANE_WORDS, offset, NULL};
@@ -31,11 +31,11 @@ static source find_source(const scatter_context *c, int32_t column, int64_t offs
         const scatter_step *s = plan->steps + k;
         ptrdiff_t step = step_of(c, s->column[0]);
         if (s->column[1] != column) continue;
-        /* The temporary is this piece and nothing else, and the column is dense too. */
+        /* The temporary must be this piece alone, and the column dense too. */
         if (step_of(c, column) != bytes || s->convert.count * 4 != bytes || s->convert.swap) return found;
         if (bytes > 4 && s->convert.step != 8) return found;
         if (step != 0 && step != 2 * bytes) return found;
-        found.type = lane_type(s), found.column = s->column[0], found.offset = s->offset[0], found.convert = s;
+        found.type = lane_type(s), found.column = s->column[0], found.offset = s->column_offset[0], found.convert = s;
     }
     return found;
 }
@@ -49,13 +49,13 @@ static int piece_bytes(const scatter_step *s, int piece) {
     return s->kind == STEP_COPY ? 16 : SLOT_BYTES[s->slot.shape][piece];
 }
 
-/* A step that writes whole slots, from pieces or in one. */
+/* Whether a step writes a whole slot. */
 static int is_slot(const scatter_step *s) {
-    return s->kind == STEP_SLOT || (s->kind == STEP_COPY && s->copy.bytes == 16 && s->at % 16 == 0);
+    return s->kind == STEP_SLOT || (s->kind == STEP_COPY && s->copy.bytes == 16 && s->record_offset % 16 == 0);
 }
 
 static int is_padding(const scatter_step *s) {
-    return s->kind == STEP_ZERO && s->at % 16 == 0 && s->zero.bytes % 16 == 0;
+    return s->kind == STEP_ZERO && s->record_offset % 16 == 0 && s->zero.bytes % 16 == 0;
 }
 
 void scatter_find_interleaved(scatter_context *c, int64_t stride) {
@@ -70,13 +70,13 @@ void scatter_find_interleaved(scatter_context *c, int64_t stride) {
         for (int p = 0, unit = 0; unit < 4; unit += piece_bytes(s, p++) / 4) {
             int bytes = piece_bytes(s, p);
             if (!is_dense(c, s->column[p], bytes)) return;
-            if (find_source(c, s->column[p], s->offset[p], bytes).type < 0) c->in_lanes = 0;
+            if (find_source(c, s->column[p], s->column_offset[p], bytes).type < 0) c->in_lanes = 0;
         }
     }
     c->slot_count = (int)(stride / 16);
 }
 
-/* A piece of a column that does not move, four times over, converted if need be; 0 if it does not fit. */
+/* A piece that all records share, converted and repeated four times; returns 0 if it does not fit. */
 static int repeat_constant(const scatter_context *c, const source *from, const char *at, int bytes, char *constant) {
     if (from->type == LANE_WORDS) {
         memcpy(constant, at, (size_t)bytes);
@@ -88,13 +88,13 @@ static int repeat_constant(const scatter_context *c, const source *from, const c
     return 1;
 }
 
-static int place_slot(scatter_context *c, const scatter_step *s, int slot) {
+static int set_slot_lanes(scatter_context *c, const scatter_step *s, int slot) {
     interleave4_slot *w = c->slots + slot;
     int lane = 0;
     for (int p = 0, unit = 0; unit < 4; p++) {
         int bytes = piece_bytes(s, p);
-        source from = {s->column[p], LANE_WORDS, s->offset[p], NULL};
-        if (c->in_lanes) from = find_source(c, s->column[p], s->offset[p], bytes);
+        source from = {s->column[p], LANE_WORDS, s->column_offset[p], NULL};
+        if (c->in_lanes) from = find_source(c, s->column[p], s->column_offset[p], bytes);
         const char *at = piece_at(c, 0, from.column, from.offset);
         ptrdiff_t step = step_of(c, from.column);
         if (step == 0 && from.column >= 0) {
@@ -115,7 +115,7 @@ static int place_slot(scatter_context *c, const scatter_step *s, int slot) {
     return 1;
 }
 
-void scatter_place_interleaved(scatter_context *c) {
+void scatter_set_lanes(scatter_context *c) {
     const scatter_plan *plan = c->plan;
     const interleave4_slot padding = {
         {scatter_zeros, scatter_zeros, scatter_zeros, scatter_zeros}, {0}, {0}, {0}, SLOT_COUNT};
@@ -125,7 +125,7 @@ void scatter_place_interleaved(scatter_context *c) {
     }
     for (int32_t k = 0; k < plan->step_count && c->slot_count; k++) {
         const scatter_step *s = plan->steps + k;
-        /* A constant that does not fit is for the steps to find. */
-        if (is_slot(s) && !place_slot(c, s, (int)(s->at / 16))) c->slot_count = 0;
+        /* If a constant does not fit, the steps find it and report it. */
+        if (is_slot(s) && !set_slot_lanes(c, s, (int)(s->record_offset / 16))) c->slot_count = 0;
     }
 }

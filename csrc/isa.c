@@ -1,41 +1,49 @@
-/* Which instruction sets this machine runs. */
+/* The instruction sets. */
 #include "isa.h"
 
+extern const scatter_isa scatter_avx512, scatter_avx2, scatter_sse41, scatter_neon;
+
+/* Best first. */
+static const scatter_isa *const KNOWN[] = {
 #ifdef ISA_X86
-#include <cpuid.h>
-
-/* Not every compiler can ask for F16C by name. The system saves AVX registers where __builtin_cpu_supports says AVX2.
- */
-static int has_f16c(void) {
-    unsigned a, b, c, d;
-    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
-}
-
-const scatter_isa *scatter_isa_at(int index) {
-    const scatter_isa *found[4];
-    int count = 0;
-    __builtin_cpu_init();
-    int avx2 = __builtin_cpu_supports("avx2") && has_f16c();
-    int avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                 __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-    if (avx2 && avx512) found[count++] = scatter_avx512();
-    if (avx2) found[count++] = &scatter_avx2;
-    if (__builtin_cpu_supports("sse4.1")) found[count++] = &scatter_sse41;
-    found[count++] = &scatter_portable;
-    return index >= 0 && index < count ? found[index] : NULL;
-}
-
-#elif defined(ISA_NEON)
-
-const scatter_isa *scatter_isa_at(int index) {
-    return index == 0 ? scatter_neon() : index == 1 ? &scatter_portable : NULL;
-}
-
-#else
-
-const scatter_isa *scatter_isa_at(int index) { return index == 0 ? &scatter_portable : NULL; }
-
+    &scatter_avx512,   &scatter_avx2, &scatter_sse41,
 #endif
+#ifdef ISA_NEON
+    &scatter_neon,
+#endif
+    &scatter_portable,
+};
+
+enum { KNOWN_COUNT = sizeof KNOWN / sizeof *KNOWN };
+
+/* `isa` with what it takes from its base. */
+static scatter_isa completed(const scatter_isa *isa) {
+    scatter_isa made = *isa;
+    if (!isa->base) return made;
+    scatter_isa base = completed(isa->base);
+    for (int k = 0; k < SLOT_COUNT; k++)
+        if (!made.slot[k]) made.slot[k] = base.slot[k];
+    if (!made.copy) made.copy = base.copy;
+    if (!made.transpose) made.transpose = base.transpose;
+    if (!made.transpose_back) made.transpose_back = base.transpose_back;
+    if (!made.stream) made.stream = base.stream;
+    if (!made.fence) made.fence = base.fence;
+    if (!made.mask) made.mask = base.mask;
+    if (!made.convert) made.convert = base.convert;
+    if (!made.interleave4) made.interleave4 = base.interleave4;
+    if (!made.deinterleave4) made.deinterleave4 = base.deinterleave4;
+    return made;
+}
+
+const scatter_isa *scatter_isa_at(int index) {
+    static scatter_isa usable[KNOWN_COUNT];
+    static int count; /* the first call is made at import, before there are other threads */
+    if (count == 0) {
+        for (int k = 0; k < KNOWN_COUNT; k++)
+            if (KNOWN[k]->runs()) usable[count++] = completed(KNOWN[k]);
+    }
+    return index >= 0 && index < count ? usable + index : NULL;
+}
 
 const char *scatter_isa_name(const scatter_isa *isa) { return isa->name; }
 

@@ -3,10 +3,23 @@
 
 #ifdef ISA_X86
 
+#include <cpuid.h>
 #include <float.h>
 #include <immintrin.h>
 #include <math.h>
 #include <string.h>
+
+/* Not every compiler can ask for F16C by name. */
+static int has_f16c(void) {
+    unsigned a, b, c, d;
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
+
+/* Where __builtin_cpu_supports says AVX2, the system saves AVX registers, which F16C needs too. */
+static int runs(void) {
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx2") && has_f16c();
+}
 
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx2,f16c"))), apply_to = function)
@@ -36,7 +49,7 @@ static void mask_lines(char *to, const char *from, const char *mask, ptrdiff_t p
     }
 }
 
-/* Eight at a time; the tail goes through the portable code, which rounds the same. */
+/* Eight at a time. The portable code, which rounds the same, converts the rest. */
 static ptrdiff_t f32_f16(void *to, const void *from, ptrdiff_t n) {
     const char *source = (const char *)from;
     char *target = (char *)to;
@@ -50,7 +63,7 @@ static ptrdiff_t f32_f16(void *to, const void *from, ptrdiff_t n) {
             bad, _mm256_and_ps(_mm256_cmp_ps(size, limit, _CMP_GE_OQ), _mm256_cmp_ps(size, infinity, _CMP_LT_OQ)));
         _mm_storeu_si128((__m128i *)(void *)(target + i * 2), _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
     }
-    if (_mm256_movemask_ps(bad)) i = 0; /* search again for the first */
+    if (_mm256_movemask_ps(bad)) i = 0; /* the portable code finds the first one */
     if (i == n) return -1;
     ptrdiff_t found = scatter_portable.convert(TYPE_F32, TYPE_F16)(target + i * 2, source + i * 4, n - i);
     return found < 0 ? -1 : i + found;
@@ -67,7 +80,7 @@ static ptrdiff_t f16_f32(void *to, const void *from, ptrdiff_t n) {
     return scatter_portable.convert(TYPE_F16, TYPE_F32)(target + i * 4, source + i * 2, n - i);
 }
 
-/* A block without a value this large has none that rounds to infinity; one with is searched exactly. */
+/* If no value is as large as this, none rounds to infinity. Otherwise the portable code finds the first that does. */
 static ptrdiff_t f64_f32(void *to, const void *from, ptrdiff_t n) {
     const char *source = (const char *)from;
     char *target = (char *)to;
@@ -88,7 +101,7 @@ static ptrdiff_t f64_f32(void *to, const void *from, ptrdiff_t n) {
     return found < 0 ? -1 : i + found;
 }
 
-/* Through f32 rounded to odd, so that the second rounding sees which way the first one went. */
+/* Rounded to odd: the second rounding, to f16, then gives the same result as one rounding from f64. */
 static inline __m128 odd(__m256d x) {
     __m128 f = _mm256_cvtpd_ps(x);
     __m256d back = _mm256_cvtps_pd(f), sign = _mm256_set1_pd(-0.0);
@@ -142,6 +155,8 @@ static ptrdiff_t f16_f64(void *to, const void *from, ptrdiff_t n) {
 
 const scatter_isa scatter_avx2 = {
     .name = "avx2",
+    .base = &scatter_portable,
+    .runs = runs,
     .slot = {slot_12_4, slot_8_8, slot_8_4_4, slot_4_4_8, slot_4_4_4_4},
     .copy = copy,
     .transpose = transpose,

@@ -1,9 +1,15 @@
-/* x86-64 with AVX-512: AVX2, with whole lines of 64 bytes where that gains something. */
+/* x86-64 with AVX-512: whole cache lines where that is faster than AVX2. */
 #include "isa_avx512.h"
 
 #ifdef ISA_X86
 
 #include <immintrin.h>
+
+static int runs(void) {
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && scatter_avx2.runs();
+}
 
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"))), apply_to = function)
@@ -24,7 +30,7 @@ static void mask_lines(char *to, const char *from, const char *mask, ptrdiff_t p
                      streamed);
 }
 
-/* A block without a value this large has none that rounds to infinity; one with is searched exactly. */
+/* If no value is as large as this, none rounds to infinity. Otherwise the portable code finds the first that does. */
 static ptrdiff_t f64_f32(void *to, const void *from, ptrdiff_t n) {
     const char *source = (const char *)from;
     char *target = (char *)to;
@@ -48,18 +54,17 @@ static scatter_convert conversion(int from_type, int to_type) {
     return from_type == TYPE_F64 && to_type == TYPE_F32 ? f64_f32 : scatter_avx2.convert(from_type, to_type);
 }
 
-const scatter_isa *scatter_avx512(void) {
-    static scatter_isa avx512;
-    if (avx512.name) return &avx512;
-    avx512 = scatter_avx2;
-    avx512.stream = stream;
-    avx512.mask = mask_lines;
-    avx512.convert = conversion;
-    avx512.interleave4 = avx512_interleave4;
-    avx512.deinterleave4 = avx512_deinterleave4;
-    avx512.name = "avx512";
-    return &avx512;
-}
+extern const scatter_isa scatter_avx512;
+const scatter_isa scatter_avx512 = {
+    .name = "avx512",
+    .base = &scatter_avx2,
+    .runs = runs,
+    .stream = stream,
+    .mask = mask_lines,
+    .convert = conversion,
+    .interleave4 = avx512_interleave4,
+    .deinterleave4 = avx512_deinterleave4,
+};
 
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -1,4 +1,4 @@
-/* What the files of AVX-512 share. */
+/* What the AVX-512 files share. */
 #ifndef GPUSTRUCT_ISA_AVX512_H
 #define GPUSTRUCT_ISA_AVX512_H
 

@@ -1,6 +1,5 @@
-/* aarch64: NEON, which every such processor has. Conversions and copies are the portable ones, which
- * compilers turn into NEON by themselves. See x86_slots.h for why the first and the last record of a
- * block are loaded exactly. */
+/* aarch64 with NEON, which every such processor has. Conversions and copies are the portable ones: compilers vectorize
+ * them. See x86_slots.h for why the first and the last record of a block are loaded exactly. */
 #include "isa.h"
 
 #ifdef ISA_NEON
@@ -72,17 +71,14 @@ static void slot_4_4_4_4(char *to, ptrdiff_t stride, const char *const from[4], 
     any_4_4_4_4(to, stride, rest, step, n - i);
 }
 
-const scatter_isa *scatter_neon(void) {
-    static scatter_isa neon;
-    if (neon.name) return &neon;
-    neon = scatter_portable;
-    neon.slot[SLOT_12_4] = slot_12_4;
-    neon.slot[SLOT_8_8] = slot_8_8;
-    neon.slot[SLOT_8_4_4] = slot_8_4_4;
-    neon.slot[SLOT_4_4_8] = slot_4_4_8;
-    neon.slot[SLOT_4_4_4_4] = slot_4_4_4_4;
-    neon.name = "neon";
-    return &neon;
-}
+static int runs(void) { return 1; }
+
+extern const scatter_isa scatter_neon;
+const scatter_isa scatter_neon = {
+    .name = "neon",
+    .base = &scatter_portable,
+    .runs = runs,
+    .slot = {slot_12_4, slot_8_8, slot_8_4_4, slot_4_4_8, slot_4_4_4_4},
+};
 
 #endif

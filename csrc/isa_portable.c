@@ -1,9 +1,9 @@
-/* Every primitive in plain C: the fallback everywhere, and what the instruction sets are compared with. */
+/* Every function in plain C. It runs on every machine, and tests compare the other instruction sets with it. */
 #include "convert.h"
 
 const char scatter_zeros[CACHE_LINE];
 
-/* `bytes` is a constant wherever this is inlined but one. */
+/* `bytes` is a constant in all calls but the last, so that the compiler replaces memcpy. */
 ALWAYS_INLINE void copy_each(char *to, ptrdiff_t to_step, const char *from, ptrdiff_t from_step, ptrdiff_t n,
                              const ptrdiff_t bytes) {
     for (ptrdiff_t i = 0; i < n; i++) memcpy(to + i * to_step, from + i * from_step, (size_t)bytes);
@@ -26,7 +26,7 @@ static void copy(char *to, ptrdiff_t to_step, const char *from, ptrdiff_t from_s
     }
 }
 
-/* A slot of pieces of b0 to b3 bytes, constants that add up to 16. */
+/* A slot of pieces of b0 to b3 bytes: constants whose sum is 16. */
 ALWAYS_INLINE void join(char *to, ptrdiff_t stride, const char *const from[4], const ptrdiff_t step[4], ptrdiff_t n,
                         const int b0, const int b1, const int b2, const int b3) {
     for (ptrdiff_t i = 0; i < n; i++) {
@@ -76,6 +76,7 @@ static void transpose_back(char *to, ptrdiff_t to_step, const char *from, ptrdif
 
 static void stream(char *to, const char *from, ptrdiff_t bytes) { memcpy(to, from, (size_t)bytes); }
 static void fence(void) {}
+static int runs(void) { return 1; }
 
 static void mask_lines(char *to, const char *from, const char *mask, ptrdiff_t period, ptrdiff_t lines, int streamed) {
     (void)streamed;
@@ -90,6 +91,7 @@ static void mask_lines(char *to, const char *from, const char *mask, ptrdiff_t p
 
 const scatter_isa scatter_portable = {
     .name = "portable",
+    .runs = runs,
     .slot = {slot_12_4, slot_8_8, slot_8_4_4, slot_4_4_8, slot_4_4_4_4},
     .copy = copy,
     .transpose = transpose,

@@ -1,5 +1,4 @@
-/* x86-64 with SSE4.1. Chosen at run time: no compiler flag names an instruction set, or the whole program would need
- * it. */
+/* x86-64 with SSE4.1. It is chosen at run time: a compiler flag would make the whole program need it. */
 #include "isa.h"
 
 #ifdef ISA_X86
@@ -8,6 +7,11 @@
 #include <immintrin.h>
 #include <math.h>
 #include <string.h>
+
+static int runs(void) {
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("sse4.1");
+}
 
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("sse4.1"))), apply_to = function)
@@ -38,8 +42,11 @@ static void mask_lines(char *to, const char *from, const char *mask, ptrdiff_t p
 #include "x86_transpose.h"
 #include "x86_interleave4.h"
 
+extern const scatter_isa scatter_sse41;
 const scatter_isa scatter_sse41 = {
     .name = "sse4.1",
+    .base = &scatter_portable,
+    .runs = runs,
     .slot = {slot_12_4, slot_8_8, slot_8_4_4, slot_4_4_8, slot_4_4_4_4},
     .copy = copy,
     .transpose = transpose,

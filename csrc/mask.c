@@ -1,4 +1,4 @@
-/* Records that one column holds as they are packed, except that their padding may hold anything. */
+/* Records that one column has in packed form; their padding may be anything. */
 #include <string.h>
 
 #include "internal.h"
@@ -11,7 +11,7 @@ static void expand_mask(const scatter_step *s, char *mask) {
         memset(mask + 4 * unit, s->mask.keep[unit / 64] >> (unit % 64) & 1 ? 0xff : 0, 4);
 }
 
-/* How many of n records can be read whole: those that enough of other records follow. */
+/* How many of n records can be read completely: those that enough other records follow. */
 static int64_t readable(const scatter_step *s, ptrdiff_t step, int64_t n, int64_t after) {
     int64_t gap = s->mask.bytes - s->mask.readable, last = n + after - 1;
     int64_t whole = gap == 0 ? n : step <= 0 ? 0 : last - (gap + step - 1) / step + 1;
@@ -33,15 +33,15 @@ void scatter_mask_apart(const scatter_step *s, char *to, ptrdiff_t stride, const
         }
         if (i < whole) continue;
         memset(to + 8 * words, 0, (size_t)(s->mask.bytes - 8 * words));
-        if (s->mask.readable % 8) memcpy(to + 8 * words, from + 8 * words, 4); /* the last member's last scalar */
+        if (s->mask.readable % 8) memcpy(to + 8 * words, from + 8 * words, 4); /* the last scalar */
     }
 }
 
-/* Line by line of the destination, whichever records a line holds. */
+/* Line by line of the destination, wherever its records start. */
 void scatter_mask_dense(const scatter_isa *isa, const scatter_step *s, char *to, const char *from, int64_t n,
                         int64_t after, int stream) {
     char mask[2 * 4 * 8 * MASK_WORDS];
-    ptrdiff_t period = 4 * (ptrdiff_t)s->mask.bytes; /* whole records, and whole lines */
+    ptrdiff_t period = 4 * (ptrdiff_t)s->mask.bytes; /* a multiple of a record and of a line */
     int64_t whole = readable(s, s->mask.bytes, n, after);
     int64_t bytes = whole * s->mask.bytes, head = stream ? (int64_t)(-(uintptr_t)to % CACHE_LINE) : 0;
     if (head > bytes) head = bytes;

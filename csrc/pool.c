@@ -1,5 +1,5 @@
-/* Threads that share the ranges of a run. Whoever is free takes the next range, so that a thread that starts late or
- * is slow holds up no other. */
+/* Threads that share the ranges of a run. A free thread takes the next range, so none waits for one that starts late or
+ * is slow. */
 #include <Python.h>
 #include <pythread.h>
 
@@ -7,7 +7,7 @@
 
 enum {
     MAX_HELPERS = 256,
-    MIN_RANGE = 1 << 18, /* bytes; below this a range costs more to hand out than it evens out */
+    MIN_RANGE = 1 << 18, /* bytes; smaller ranges cost more than they gain */
     MAX_RANGE = 1 << 20,
     LINE = 64,
     STACK_SCRATCH = 16384
@@ -16,7 +16,7 @@ enum {
 typedef struct job {
     const scatter_isa *isa;
     const scatter_plan *plan;
-    char *memory; /* where record `start` lies; NULL where nothing is written */
+    char *memory; /* the address of record `start`; NULL for a check */
     int64_t stride, start, stop, next, range;
     int mode, forward, max_helpers, running, closed;
     scatter_status status;
@@ -24,7 +24,7 @@ typedef struct job {
     struct job *next_job;
 } job;
 
-/* Everything below, and `next`, `running`, `closed` and `status` of every job, is guarded by `pool_lock`. */
+/* `pool_lock` guards all of these, and `next`, `running`, `closed` and `status` of every job. */
 static PyThread_type_lock pool_lock;
 static PyThread_type_lock wake[MAX_HELPERS];
 static int idle[MAX_HELPERS];
@@ -57,7 +57,7 @@ static scatter_status run_range(const job *j, int64_t start, int64_t stop) {
     return status;
 }
 
-/* Run ranges of a job until none is left; `pool_lock` is held before and after. */
+/* Run ranges of a job until none is left. The caller holds `pool_lock`. */
 static void run_ranges(job *j) {
     while (j->next < j->stop) {
         int64_t first = j->next, end = least(first + j->range, j->stop);
@@ -66,13 +66,13 @@ static void run_ranges(job *j) {
         scatter_status status = run_range(j, first, end);
         PyThread_acquire_lock(pool_lock, WAIT_LOCK);
         if (status.record < 0) continue;
-        /* Ranges are taken in order: those before this one have been taken, those after it do not matter. */
+        /* Ranges are taken in order: earlier ones are running or done, later ones do not matter. */
         j->next = j->stop;
         if (j->status.record < 0 || status.record < j->status.record) j->status = status;
     }
 }
 
-/* What a helper does for as long as the process lives. */
+/* The function of a helper thread; it never returns. */
 static void help(void *argument) {
     int number = (int)(intptr_t)argument;
     for (;;) {
@@ -94,7 +94,7 @@ static void help(void *argument) {
     }
 }
 
-/* Wake `wanted` helpers, and start those that do not exist yet; `pool_lock` is held. */
+/* Wake `wanted` helpers, and start those that do not exist yet. The caller holds `pool_lock`. */
 static void wake_helpers(int64_t wanted) {
     for (; wanted > 0; wanted--) {
         if (idle_count > 0) {
@@ -102,7 +102,7 @@ static void wake_helpers(int64_t wanted) {
         } else if (helper_count < MAX_HELPERS) {
             wake[helper_count] = PyThread_allocate_lock();
             if (wake[helper_count] == NULL) return;
-            /* Where the system has no thread left, those that exist do the work. */
+            /* If the system can start no thread, the existing ones do the work. */
             if (PyThread_start_new_thread(help, (void *)(intptr_t)helper_count) == PYTHREAD_INVALID_THREAD_ID) {
                 PyThread_free_lock(wake[helper_count]);
                 return;

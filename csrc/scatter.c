@@ -1,10 +1,10 @@
-/* Records from columns to packed bytes: one function for each way in which they can be written. See scatter.h. */
+/* Packs records: one function for each way to write them. See scatter.h. */
 #include <string.h>
 
 #include "internal.h"
 
-/* Where a run has come to: records [index, stop) are left; `n` of them follow record `first` of the row, which has
- * `left` records from there on. */
+/* The progress of a run. Records [index, stop) are left. Of the current row, which has `left` more records from `first`
+ * on, `n` are to be written. */
 typedef struct {
     int64_t index, stop, first, n, left;
     char *to;
@@ -18,7 +18,7 @@ static void enter_row(scatter_context *c, position *p) {
     p->first = scatter_find_row(c, p->index);
     p->left = c->plan->shape[c->plan->ndim - 1] - p->first;
     p->n = smaller(p->left, p->stop - p->index);
-    if (c->slot_count && p->left >= 4) scatter_place_interleaved(c);
+    if (c->slot_count && p->left >= 4) scatter_set_lanes(c);
 }
 
 static void advance(scatter_context *c, position *p, int64_t done, int64_t stride) {
@@ -40,7 +40,7 @@ static scatter_status run_checked(scatter_context *c, position *p, int64_t strid
     return found;
 }
 
-/* Whether one column holds the records as they are packed, except that their padding may hold anything. */
+/* Whether one column has the bytes of packed records; their padding may be anything. */
 static int is_packed_already(const scatter_context *c, int64_t stride) {
     const scatter_step *s = c->plan->steps;
     if (c->plan->step_count != 1 || (s->kind != STEP_COPY && s->kind != STEP_MASK)) return 0;
@@ -50,7 +50,7 @@ static int is_packed_already(const scatter_context *c, int64_t stride) {
 static void run_packed_already(scatter_context *c, position *p, int64_t stride, int stream) {
     const scatter_step *s = c->plan->steps;
     for (; p->n > 0; advance(c, p, p->n, stride)) {
-        const char *from = piece_at(c, p->first, s->column[0], s->offset[0]);
+        const char *from = piece_at(c, p->first, s->column[0], s->column_offset[0]);
         if (s->kind == STEP_MASK) {
             scatter_mask_dense(c->isa, s, p->to, from, p->n, p->left - p->n, stream);
         } else if (stream) {
@@ -63,7 +63,8 @@ static void run_packed_already(scatter_context *c, position *p, int64_t stride, 
     }
 }
 
-/* Some of the next n records: as many as can be interleaved with the conversions in lanes, or else a block. */
+/* Writes as many of the next n records as can be interleaved, conversions included; or else a block. Returns how many.
+ */
 static int64_t write_some(const scatter_context *c, const position *p, int64_t n, char *to, int64_t stride, int stream,
                           int prefetch, scatter_status *found) {
     int overflow = 0;
@@ -79,8 +80,8 @@ static int64_t write_some(const scatter_context *c, const position *p, int64_t n
     return done;
 }
 
-/* All the records of a row at once where they can be interleaved, or else a block of them. */
-static int64_t at_once(const scatter_context *c, const position *p) {
+/* All of a row where it can be interleaved, or else a block. */
+static int64_t records_at_once(const scatter_context *c, const position *p) {
     int whole = c->slot_count && (c->in_lanes || !c->converts);
     return whole ? p->n : smaller(p->n, c->block);
 }
@@ -88,7 +89,7 @@ static int64_t at_once(const scatter_context *c, const position *p) {
 static scatter_status run_plain(scatter_context *c, position *p, int64_t stride, int prefetch) {
     scatter_status found = {-1, 0};
     while (p->n > 0) {
-        int64_t done = write_some(c, p, at_once(c, p), p->to, stride, 0, prefetch, &found);
+        int64_t done = write_some(c, p, records_at_once(c, p), p->to, stride, 0, prefetch, &found);
         if (found.record >= 0) break;
         advance(c, p, done, stride);
     }
@@ -96,7 +97,7 @@ static scatter_status run_plain(scatter_context *c, position *p, int64_t stride,
     return found;
 }
 
-/* Through a stage, from which whole lines leave. */
+/* Writes to a stage, and streams whole lines from there. */
 static scatter_status run_staged(scatter_context *c, position *p, int64_t stride) {
     scatter_status found = {-1, 0};
     scatter_stream s = scatter_stream_to(c->isa, c->stage, p->to);
@@ -113,28 +114,28 @@ static scatter_status run_staged(scatter_context *c, position *p, int64_t stride
     return found;
 }
 
-/* Where the first line starts: at lane `lane` of record `records`; records is -1 if none starts at a lane. */
+/* Where the first cache line starts: slot `slot` of record `record`. record is -1 where no line starts at a slot. */
 typedef struct {
-    int64_t records;
-    int lane;
+    int64_t record;
+    int slot;
 } line_start;
 
 static line_start find_line(const scatter_context *c, const char *to, int64_t stride) {
     line_start found = {-1, 0};
-    int lanes = c->slot_count && c->in_lanes ? c->slot_count : c->slot_count > 0;
-    for (int lane = 0; lane < lanes && found.records < 0; lane++)
+    int slots = c->slot_count && c->in_lanes ? c->slot_count : c->slot_count > 0;
+    for (int slot = 0; slot < slots && found.record < 0; slot++)
         for (int64_t k = 3; k >= 0; k--)
-            if (skew_of(to + k * stride + 16 * lane) == 0) found.records = k, found.lane = lane;
+            if (skew_of(to + k * stride + 16 * slot) == 0) found.record = k, found.slot = slot;
     return found;
 }
 
-/* Records whose lines start at lane `lane`: the lanes before the first line and after the last are packed aside and
- * copied. How many records. */
-static int64_t write_turned(const scatter_context *c, const position *p, int64_t stride, int lane, int64_t n,
-                            int stream, scatter_status *found) {
+/* Writes records in which lines start at slot `slot`. The slots before the first line and after the last are packed to
+ * the stage and copied. Returns how many records. */
+static int64_t write_rotated(const scatter_context *c, const position *p, int64_t stride, int slot, int64_t n,
+                             int stream, scatter_status *found) {
     int overflow = 0;
-    int64_t head = 16 * lane;
-    int64_t done = scatter_interleave(c, p->first, n - 1, p->left - n, p->to + head, lane, stream, &overflow);
+    int64_t head = 16 * slot;
+    int64_t done = scatter_interleave(c, p->first, n - 1, p->left - n, p->to + head, slot, stream, &overflow);
     if (done == 0) return 0;
     if (overflow) *found = scatter_check(c, p->first, done, stride);
     if (found->record >= 0) return done;
@@ -147,15 +148,15 @@ static int64_t write_turned(const scatter_context *c, const position *p, int64_t
     return done + 1;
 }
 
-/* Interleaved in whole lines: plainly up to the first line, from there on line by line. */
+/* Interleaves: with plain stores up to the first line, then in whole lines. */
 static scatter_status run_lines(scatter_context *c, position *p, int64_t stride, int stream) {
     scatter_status found = {-1, 0};
     while (p->n > 0) {
         line_start line = find_line(c, p->to, stride);
-        int64_t done = 0, n = line.records > 0 && p->n > line.records ? line.records : at_once(c, p);
-        int aligned = line.records == 0;
-        if (aligned && line.lane) done = write_turned(c, p, stride, line.lane, n, stream, &found);
-        if (aligned && line.lane && done == 0) {
+        int64_t done = 0, n = line.record > 0 && p->n > line.record ? line.record : records_at_once(c, p);
+        int aligned = line.record == 0;
+        if (aligned && line.slot) done = write_rotated(c, p, stride, line.slot, n, stream, &found);
+        if (aligned && line.slot && done == 0) {
             done = smaller(n, c->block);
             found = scatter_write_block(c, p->first, done, p->left - done, p->to, stride, 0);
         } else if (done == 0) {
@@ -176,15 +177,15 @@ scatter_status scatter_run(const scatter_isa *isa, const scatter_plan *plan, cha
     scatter_context c;
     scatter_begin(&c, isa, plan, stride, scratch);
     int stream = mode == MODE_STREAM;
-    int lines = c.slot_count && (stream || (stop - start) * stride >= LINES_FROM);
+    int lines = c.slot_count && (stream || (stop - start) * stride >= WHOLE_LINES_BYTES);
     int staged = stream && scatter_stage_bytes(c.block, stride) && stride == plan->size;
-    position p = {start, stop, 0, 0, 0, to ? to : scratch}; /* a check goes nowhere */
+    position p = {start, stop, 0, 0, 0, to ? to : scratch}; /* a check writes nothing */
     enter_row(&c, &p);
     if (mode == MODE_CHECK)
         return run_checked(&c, &p, stride);
     else if (is_packed_already(&c, stride))
         run_packed_already(&c, &p, stride, stream);
-    else if (lines && find_line(&c, to, stride).records >= 0)
+    else if (lines && find_line(&c, to, stride).record >= 0)
         found = run_lines(&c, &p, stride, stream);
     else if (staged)
         found = run_staged(&c, &p, stride);

@@ -1,17 +1,17 @@
 /* The contract of the kernel, on one page.
  *
- * A plan is a list of steps, run over blocks of records so that a block's bytes stay in L1.
- * Forward (scatter), a step reads columns and writes the record; back (gather), it reads the record
- * and writes columns. Nothing here allocates, raises, or knows Python.
+ * A plan is a list of steps. It runs over blocks of records, so that a block's bytes stay in L1. Forward (scatter), a
+ * step reads columns and writes the record; back (gather), it reads the record and writes columns. Nothing here
+ * allocates, raises, or knows Python.
  *
- * Preconditions, one a line; the caller has checked them:
- * - every address a step can form, base + strides * index + offset, lies inside its column;
- * - |stride| of a column over the innermost batch dimension is 0 or at least 4 for every piece of 12
- *   bytes (a vec3 is loaded as 16 bytes where a neighbour record covers the last 4);
+ * Preconditions, one a line; the caller checks them:
+ * - every address that a step forms, base + strides * index + column_offset, is inside its column;
+ * - |stride| of a column over the innermost batch dimension is 0 or at least 4 for every piece of 12 bytes (a vec3 is
+ *   loaded as 16 bytes where the next record covers the last 4);
  * - the destination does not overlap a column;
  * - steps of kind STEP_CONVERT_IN come before all others, those of kind STEP_CONVERT_OUT after them;
  * - the steps of a forward plan write each byte of [0, size) of a record, padding included;
- * - scratch is 64-byte aligned and holds scatter_scratch bytes, gather_scratch on the way back.
+ * - scratch is 64-byte aligned and has scatter_scratch bytes, or gather_scratch for a gather.
  */
 #ifndef GPUSTRUCT_SCATTER_H
 #define GPUSTRUCT_SCATTER_H
@@ -19,10 +19,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a column or a record holds. The last six are formats of vertex data, which only records hold: integers that
- * stand for floats, v * (2^n - 1) or v * (2^(n-1) - 1), to nearest, ties to even. A value outside [0, 1] or [-1, 1]
- * does not fit. Of TYPE_UNORM8X4_BGRA and TYPE_UNORM10_10_10_2 four make 4 bytes, so each counts as one byte, and
- * scalars are converted in fours: red, green, blue, alpha. */
+/* The scalars of columns and records. The last six are vertex formats, which only records have: a float v is the
+ * integer v * (2^n - 1) or v * (2^(n-1) - 1), rounded to nearest, ties to even. A value outside [0, 1] or [-1, 1] does
+ * not fit. TYPE_UNORM8X4_BGRA and TYPE_UNORM10_10_10_2 pack four scalars into 4 bytes: each scalar counts as one byte,
+ * and they are converted four at a time, in the order red, green, blue, alpha. */
 enum {
     TYPE_F16,
     TYPE_F32,
@@ -47,27 +47,27 @@ enum {
 
 extern const int scatter_type_size[TYPE_COUNT]; /* bytes */
 
-/* Slots are 16 bytes assembled from pieces; a piece that nobody wrote comes from column -1, zeros. */
+/* A slot is 16 bytes of a record, assembled from pieces. A piece of padding comes from column -1, which is zeros. */
 enum { SLOT_12_4, SLOT_8_8, SLOT_8_4_4, SLOT_4_4_8, SLOT_4_4_4_4, SLOT_COUNT };
 
 enum {
     STEP_SLOT,          /* slot: assembles 16 bytes of the record from the pieces in columns [0..3] */
     STEP_COPY,          /* copy: bytes from column [0] to the record; gather: the other way */
     STEP_ZERO,          /* zero: zero bytes in the record */
-    STEP_TRANSPOSE,     /* transpose: matrices of 4-byte scalars, row after row in the column */
-    STEP_CONVERT_IN,    /* convert: scalars from column [0] into column [1], a temporary */
-    STEP_CONVERT_OUT,   /* convert: the same back, from column [1], a temporary, into column [0] */
-    STEP_CONVERT_ARRAY, /* convert: straight between column and record, for arrays too large to unroll */
-    STEP_MASK           /* mask: whole slots from column [0], with the units that are no member's set to zero */
+    STEP_TRANSPOSE,     /* transpose: matrices of 4-byte scalars, whose rows are contiguous in the column */
+    STEP_CONVERT_IN,    /* convert: scalars from column [0] to column [1], a temporary */
+    STEP_CONVERT_OUT,   /* convert: scalars from column [1], a temporary, to column [0] */
+    STEP_CONVERT_ARRAY, /* convert: directly between column and record, for arrays too large to unroll */
+    STEP_MASK           /* mask: whole slots from column [0], with the padding between members set to zero */
 };
 
 typedef struct {
     int32_t kind;
-    int32_t leaf;      /* who to name when a value does not fit */
-    int32_t column[4]; /* columns are numbered first, then temporaries; -1 is none */
-    int64_t offset[4]; /* where the step's bytes start in each column's record */
-    int64_t at;        /* where they start in the packed record */
-    union {            /* what more the kind needs */
+    int32_t leaf;             /* the member to name when a value does not fit */
+    int32_t column[4];        /* columns are numbered first, then temporaries; -1 is none */
+    int64_t column_offset[4]; /* where the step's bytes start in each column's record */
+    int64_t record_offset;    /* where they start in the packed record */
+    union {                   /* by kind */
         struct {
             int32_t shape; /* SLOT_12_4 and so on */
         } slot;
@@ -85,13 +85,13 @@ typedef struct {
         struct {
             int64_t count, step; /* scalars, `step` bytes apart in the column, dense on the other side */
             int32_t from_type, to_type;
-            int32_t swap;                   /* the column's bytes are in the other order */
+            int32_t swap;                   /* whether the column has the other byte order */
             int32_t loop_first, loop_count; /* CONVERT_ARRAY: loops around the scalars, outermost first */
         } convert;
         struct {
             int64_t bytes;    /* whole slots, at most 768 bytes */
-            int64_t readable; /* how many of them the last record has in memory */
-            uint64_t keep[3]; /* a bit for each 4 bytes, lowest first: a member's, or else zero */
+            int64_t readable; /* how many of them may be read of the last record */
+            uint64_t keep[3]; /* a bit for each 4 bytes, lowest first: 1 for a member's, 0 for padding */
         } mask;
     };
 } scatter_step;
@@ -111,7 +111,8 @@ typedef struct {
     int64_t size; /* bytes of one record */
 } scatter_plan;
 
-/* STREAM writes whole lines past the caches. CHECK writes nothing and only looks at values; it is for scatter alone. */
+/* MODE_STREAM writes whole cache lines with non-temporal stores. MODE_CHECK checks values and writes nothing; only
+ * scatter has it. */
 enum { MODE_PLAIN, MODE_STREAM, MODE_CHECK };
 
 typedef struct {
@@ -119,8 +120,8 @@ typedef struct {
     int32_t leaf;
 } scatter_status;
 
-/* n scalars, contiguous on both sides, converted; the index of the first that does not fit, or -1. Where one type has
- * four to 4 bytes, n is a multiple of 4. */
+/* Converts n scalars, contiguous on both sides; returns the index of the first that does not fit, or -1. Where four
+ * scalars of a type share 4 bytes, n is a multiple of 4. */
 typedef ptrdiff_t (*scatter_convert)(void *to, const void *from, ptrdiff_t n);
 
 /* An instruction set; see isa.h. */
@@ -134,11 +135,11 @@ scatter_convert scatter_conversion(const scatter_isa *isa, int from_type, int to
 int64_t scatter_scratch(const scatter_plan *plan, int64_t stride);
 int64_t gather_scratch(const scatter_plan *plan, int64_t stride);
 
-/* Pack records [start, stop) to `to`, which is where record `start` goes. */
+/* Pack records [start, stop) to `to`, the address of record `start`. */
 scatter_status scatter_run(const scatter_isa *isa, const scatter_plan *plan, char *to, int64_t stride, int64_t start,
                            int64_t stop, int mode, char *scratch);
 
-/* Unpack records [start, stop) from `from`, where record `start` lies. */
+/* Unpack records [start, stop) from `from`, the address of record `start`. */
 scatter_status gather_run(const scatter_isa *isa, const scatter_plan *plan, const char *from, int64_t stride,
                           int64_t start, int64_t stop, int mode, char *scratch);
 

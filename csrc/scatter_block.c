@@ -1,4 +1,4 @@
-/* A block of records forward, step by step, or interleaved four at a time. */
+/* Packs a block of records, step by step or interleaved four at a time. */
 #include <string.h>
 
 #include "internal.h"
@@ -13,30 +13,32 @@ void scatter_prefetch(const scatter_context *c, int64_t first, int64_t left) {
 
 static int can_fail(const scatter_step *s) { return s->kind == STEP_CONVERT_IN || s->kind == STEP_CONVERT_ARRAY; }
 
-/* A step that can meet a value that does not fit; the record that has it, or -1. `to` is NULL for a check. */
+/* Runs a step that can fail; returns the first record with a value that does not fit, or -1. `to` is NULL for a check.
+ */
 static int64_t convert_step(const scatter_context *c, const scatter_step *s, int64_t first, int64_t n, char *to,
                             int64_t stride) {
-    const char *from = piece_at(c, first, s->column[0], s->offset[0]);
+    const char *from = piece_at(c, first, s->column[0], s->column_offset[0]);
     ptrdiff_t step = step_of(c, s->column[0]);
-    if (s->kind == STEP_CONVERT_ARRAY) return scatter_array_in(c, s, to ? to + s->at : NULL, stride, from, step, n);
-    char *temporary = c->address[s->column[1]] + s->offset[1];
+    if (s->kind == STEP_CONVERT_ARRAY)
+        return scatter_array_in(c, s, to ? to + s->record_offset : NULL, stride, from, step, n);
+    char *temporary = c->address[s->column[1]] + s->column_offset[1];
     ptrdiff_t bad = scatter_convert_in(c->isa, s, temporary, step_of(c, s->column[1]), from, step, n, c->raw);
     return bad < 0 ? -1 : bad / s->convert.count;
 }
 
-/* A step that cannot fail, for records [done, n) of the block. */
+/* Runs a step that cannot fail, for records [done, n) of the block. */
 static void move_step(const scatter_context *c, const scatter_step *s, int64_t first, int64_t done, int64_t n,
                       int64_t after, char *to, int64_t stride) {
     ptrdiff_t step = step_of(c, s->column[0]);
-    const char *from = piece_at(c, first, s->column[0], s->offset[0]) + done * step;
-    to += done * stride + s->at;
+    const char *from = piece_at(c, first, s->column[0], s->column_offset[0]) + done * step;
+    to += done * stride + s->record_offset;
     n -= done;
     if (s->kind == STEP_SLOT) {
         const char *pieces[4] = {from};
         ptrdiff_t steps[4] = {step};
         for (int p = 1; p < 4; p++) {
             steps[p] = step_of(c, s->column[p]);
-            pieces[p] = piece_at(c, first, s->column[p], s->offset[p]) + done * steps[p];
+            pieces[p] = piece_at(c, first, s->column[p], s->column_offset[p]) + done * steps[p];
         }
         c->isa->slot[s->slot.shape](to, stride, pieces, steps, n);
     } else if (s->kind == STEP_MASK) {
@@ -54,16 +56,16 @@ static void move_step(const scatter_context *c, const scatter_step *s, int64_t f
     }
 }
 
-int64_t scatter_interleave(const scatter_context *c, int64_t first, int64_t n, int64_t after, char *to, int turn,
+int64_t scatter_interleave(const scatter_context *c, int64_t first, int64_t n, int64_t after, char *to, int first_slot,
                            int stream, int *overflow) {
     interleave4_slot slots[MAX_INTERLEAVED];
     int64_t rest = after >= INTERLEAVE_REACH ? 0 : INTERLEAVE_REACH - after, done = n > rest ? (n - rest) / 4 * 4 : 0;
     if (done == 0) return 0;
     for (int k = 0; k < c->slot_count; k++) {
-        int slot = (k + turn) % c->slot_count;
+        int slot = (k + first_slot) % c->slot_count;
         slots[k] = c->slots[slot];
         for (int lane = 0; lane < 4; lane++)
-            slots[k].lane[lane] += (first + (k + turn) / c->slot_count) * c->record_step[slot][lane];
+            slots[k].lane[lane] += (first + (k + first_slot) / c->slot_count) * c->record_step[slot][lane];
     }
     *overflow = c->isa->interleave4(slots, c->slot_count, to, done, stream);
     return done;
@@ -82,12 +84,12 @@ scatter_status scatter_write_block(const scatter_context *c, int64_t first, int6
             if (bad < 0) continue;
             status.record = bad;
             status.leaf = s->leaf;
-            n = bad; /* an earlier record of a later column would be the first fault */
+            n = bad; /* a later step may still find an earlier record */
             if (n == 0) return status;
             continue;
         }
         if (!tried) {
-            int overflow; /* nothing is converted in lanes here */
+            int overflow; /* is not set: no lane converts here */
             tried = 1;
             interleaved = scatter_interleave(c, first, n, after, to, 0, stream, &overflow);
         }
@@ -97,7 +99,7 @@ scatter_status scatter_write_block(const scatter_context *c, int64_t first, int6
     return status;
 }
 
-/* The same without writing anything outside the scratch space. */
+/* The same, but it writes nothing outside the scratch space. */
 static scatter_status check_block(const scatter_context *c, int64_t first, int64_t n, int64_t stride) {
     scatter_status status = {-1, 0};
     const scatter_plan *plan = c->plan;

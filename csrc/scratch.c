@@ -1,4 +1,4 @@
-/* Scratch space, and what is worked out once before a run. */
+/* Scratch space, and what is computed once before a run. */
 #include "internal.h"
 
 int64_t scatter_block(const scatter_plan *plan, int64_t stride) {
@@ -10,8 +10,8 @@ int64_t scatter_block(const scatter_plan *plan, int64_t stride) {
     return records < 1 ? 1 : records > BLOCK_RECORDS ? BLOCK_RECORDS : records;
 }
 
-/* Scratch is [stage | raw | constants | addresses | temporaries], each in whole lines, with a line of slack for loads
- * that reach further than they need. */
+/* Scratch is [stage | raw | constants | addresses | temporaries], each in whole lines, and with one line more where
+ * loads may read too far. */
 int64_t scatter_stage_bytes(int64_t block, int64_t stride) {
     return block * stride > STAGE_LIMIT ? 0 : whole_lines(block * stride + 2 * CACHE_LINE);
 }

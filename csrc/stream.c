@@ -1,10 +1,10 @@
-/* Streaming: a destination past the caches, or write-combined, gets whole lines and nothing else. */
+/* Streaming: non-temporal stores, and write-combined memory, need whole lines. */
 #include <string.h>
 
 #include "internal.h"
 
 void scatter_stream_lines(scatter_stream *s, const char *from, int64_t bytes) {
-    if (s->skew && bytes >= CACHE_LINE) { /* the first line is shared with what lies before it */
+    if (s->skew && bytes >= CACHE_LINE) { /* the first line also has bytes that are not to be written */
         memcpy(s->line + s->skew, from + s->skew, (size_t)(CACHE_LINE - s->skew));
         from += CACHE_LINE, s->line += CACHE_LINE, bytes -= CACHE_LINE, s->skew = 0;
     }
@@ -13,7 +13,7 @@ void scatter_stream_lines(scatter_stream *s, const char *from, int64_t bytes) {
         s->isa->stream(s->line, from, whole);
         s->line += whole, from += whole, bytes -= whole;
     }
-    /* Before the skew there is nothing of ours to read either. */
+    /* The bytes before the skew must not be read either. */
     if (from != s->stage && bytes > s->skew) memcpy(s->stage + s->skew, from + s->skew, (size_t)(bytes - s->skew));
     s->held = bytes;
 }

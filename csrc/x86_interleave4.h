@@ -1,50 +1,49 @@
-/* Slots of four records in 16-byte registers, a turn of records slot by slot. Included after x86_slots.h and
- * stream(to, from, bytes).
+/* Slots of four records in 16-byte registers. Included after x86_slots.h and stream(to, from, bytes).
  *
- * A turn writes slot by slot, but stays within lines that are in L1 anyway: in the destination itself, or, where
- * that is streamed, in a stage that leaves in whole lines. The last vec3 of four is read into the next one.
- */
+ * Records are written in rounds, each slot by slot. A records's lines stay in L1: in the destination itself or, when
+ * streaming, in a stage that is then streamed in whole lines. Loading the last vec3 of four reads 4 bytes of the next
+ * one. */
 
-enum { TURN = 128, STREAM_TURN = 32, AHEAD = 2048 };
+enum { ROUND = 128, STREAM_ROUND = 32, AHEAD = 2048 };
 
-/* What conversions have met: float32 infinities, and bits that a 32-bit integer has no room for. */
+/* Signs of values that do not fit: f32 infinities, and bits above the low 32. */
 typedef struct {
     __m128i infinite, high;
 } overflow;
 
 static inline __m128i load_integers(const char *p) { return _mm_loadu_si128((const __m128i *)(const void *)p); }
 
-/* Four numbers of `type` as four of the record's, from 32 bytes. */
-ALWAYS_INLINE __m128 convert_4(const char *p, const int type, overflow *met) {
+/* Four 8-byte scalars of `type`, converted to the record's. */
+ALWAYS_INLINE __m128 convert_4(const char *p, const int type, overflow *found) {
     if (type == LANE_F64) {
         __m128 low = _mm_cvtpd_ps(_mm_loadu_pd((const double *)(const void *)p));
         __m128 high = _mm_cvtpd_ps(_mm_loadu_pd((const double *)(const void *)(p + 16)));
         __m128 x = _mm_movelh_ps(low, high);
         __m128i size = _mm_and_si128(_mm_castps_si128(x), _mm_set1_epi32(0x7fffffff));
-        met->infinite = _mm_or_si128(met->infinite, _mm_cmpeq_epi32(size, _mm_set1_epi32(0x7f800000)));
+        found->infinite = _mm_or_si128(found->infinite, _mm_cmpeq_epi32(size, _mm_set1_epi32(0x7f800000)));
         return x;
     }
     __m128i a = load_integers(p), b = load_integers(p + 16);
     const __m128i bias = _mm_set1_epi64x(type == LANE_I64_U32 ? 0 : 1ll << 31);
-    met->high = _mm_or_si128(met->high, _mm_or_si128(_mm_add_epi64(a, bias), _mm_add_epi64(b, bias)));
+    found->high = _mm_or_si128(found->high, _mm_or_si128(_mm_add_epi64(a, bias), _mm_add_epi64(b, bias)));
     return _mm_shuffle_ps(_mm_castsi128_ps(a), _mm_castsi128_ps(b), 0x88);
 }
 
 ALWAYS_INLINE void convert_lane_as(char *to, ptrdiff_t to_step, const char *from, ptrdiff_t step, const int type,
-                                   ptrdiff_t groups, overflow *met) {
-    overflow here = *met;
+                                   ptrdiff_t groups, overflow *found) {
+    overflow here = *found;
     for (ptrdiff_t g = 0; g < groups; g++) store(to + to_step * g, convert_4(from + g * step, type, &here));
-    *met = here;
+    *found = here;
 }
 
 static void convert_lane(char *to, ptrdiff_t to_step, const char *from, ptrdiff_t step, int type, ptrdiff_t groups,
-                         overflow *met) {
+                         overflow *found) {
     if (type == LANE_F64)
-        convert_lane_as(to, to_step, from, step, LANE_F64, groups, met);
+        convert_lane_as(to, to_step, from, step, LANE_F64, groups, found);
     else if (type == LANE_I64_U32)
-        convert_lane_as(to, to_step, from, step, LANE_I64_U32, groups, met);
+        convert_lane_as(to, to_step, from, step, LANE_I64_U32, groups, found);
     else
-        convert_lane_as(to, to_step, from, step, LANE_I64_I32, groups, met);
+        convert_lane_as(to, to_step, from, step, LANE_I64_I32, groups, found);
 }
 
 ALWAYS_INLINE void store_4(char *to, ptrdiff_t stride, __m128 r0, __m128 r1, __m128 r2, __m128 r3) {
@@ -101,9 +100,10 @@ static void write_groups(char *to, ptrdiff_t stride, const char *const lane[4], 
     }
 }
 
-/* A turn's groups of one slot; its lanes move on. */
-static void write_slot(interleave4_slot *w, char *to, ptrdiff_t stride, ptrdiff_t groups, int streamed, overflow *met) {
-    char converted[16 * TURN + 16];
+/* One slot of a round's records; advances its lanes. */
+static void write_slot(interleave4_slot *w, char *to, ptrdiff_t stride, ptrdiff_t groups, int streamed,
+                       overflow *found) {
+    char converted[16 * ROUND + 16];
     const char *lane[4];
     ptrdiff_t step[4];
     for (int k = 0; k < 4; k++) {
@@ -112,26 +112,26 @@ static void write_slot(interleave4_slot *w, char *to, ptrdiff_t stride, ptrdiff_
             for (ptrdiff_t b = 0; b < groups * step[k]; b += CACHE_LINE) __builtin_prefetch(lane[k] + AHEAD + b);
         w->lane[k] += groups * step[k];
         if (w->type[k] == LANE_WORDS) continue;
-        /* As in the column: a vec3's three lanes one after the other, every other lane by itself. */
+        /* A vec3's three lanes are contiguous, as in the column; every other lane is separate. */
         int triple = w->shape == SLOT_12_4 && k < 3;
-        char *at = converted + (triple ? 16 : 4 * TURN) * k;
+        char *at = converted + (triple ? 16 : 4 * ROUND) * k;
         ptrdiff_t at_step = triple ? 48 : 16;
-        convert_lane(at, at_step, lane[k], step[k], w->type[k], groups, met);
+        convert_lane(at, at_step, lane[k], step[k], w->type[k], groups, found);
         lane[k] = at, step[k] = at_step;
     }
     write_groups(to, stride, lane, step, groups, w->shape);
 }
 
 static int interleave4(interleave4_slot *slots, int count, char *to, ptrdiff_t n, int streamed) {
-    overflow met = {_mm_setzero_si128(), _mm_setzero_si128()};
-    char stage[STREAM_TURN * 16 * MAX_INTERLEAVED] __attribute__((aligned(64)));
-    const ptrdiff_t stride = 16 * count, turn = streamed ? STREAM_TURN : TURN;
-    for (; n > 0; n -= turn, to += turn * stride) {
-        const ptrdiff_t groups = (n < turn ? n : turn) / 4;
+    overflow found = {_mm_setzero_si128(), _mm_setzero_si128()};
+    char stage[STREAM_ROUND * 16 * MAX_INTERLEAVED] __attribute__((aligned(64)));
+    const ptrdiff_t stride = 16 * count, records = streamed ? STREAM_ROUND : ROUND;
+    for (; n > 0; n -= records, to += records * stride) {
+        const ptrdiff_t groups = (n < records ? n : records) / 4;
         for (int s = 0; s < count; s++)
-            write_slot(slots + s, (streamed ? stage : to) + 16 * s, stride, groups, streamed, &met);
+            write_slot(slots + s, (streamed ? stage : to) + 16 * s, stride, groups, streamed, &found);
         if (streamed) stream(to, stage, 4 * groups * stride);
     }
     const __m128i over = _mm_set1_epi64x(~0xffffffffll);
-    return !_mm_testz_si128(met.infinite, met.infinite) || !_mm_testz_si128(met.high, over);
+    return !_mm_testz_si128(found.infinite, found.infinite) || !_mm_testz_si128(found.high, over);
 }

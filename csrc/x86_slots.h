@@ -1,9 +1,8 @@
-/* Slots assembled in a 16-byte register and stored once. Included by the file of each x86 instruction set, after its
- * target.
+/* Slots, each assembled in a 16-byte register and stored once. The file of an x86 instruction set includes this after
+ * its target.
  *
- * A piece of 12 bytes is loaded as 16 where a neighbour record covers the rest, so the first and the
- * last record of a block, which may have no neighbour, are loaded exactly.
- */
+ * A piece of 12 bytes is loaded as 16: the next record, or with a negative stride the one before, covers the rest. The
+ * first and the last record of a block may have no such neighbour, so they are loaded exactly. */
 
 static inline __m128 load_4(const char *p) {
     int32_t x;
@@ -27,8 +26,8 @@ static inline __m128 pair(const char *p, const char *q) { return _mm_unpacklo_ps
 static inline __m128 with_last(__m128 three, __m128 last) { return _mm_blend_ps(three, last, 8); }
 static inline void store(char *p, __m128 v) { _mm_storeu_ps((float *)(void *)p, v); }
 
-/* n records of a vec3 and a scalar; what is `fixed` comes in a register. Four records a turn: with scaled addresses a
- * turn costs little more than its loads and stores. */
+/* n records of a vec3 and a scalar; a fixed one is the same in all records and stays in a register. Four records a
+ * round: with scaled addresses a round costs little more than its loads and stores. */
 ALWAYS_INLINE void join_12_4(char *to, ptrdiff_t stride, const char *a, ptrdiff_t sa, const char *b, ptrdiff_t sb,
                              ptrdiff_t n, const int fixed_three, const int fixed_last) {
     const __m128 three = fixed_three ? load_12(a) : _mm_setzero_ps();
@@ -133,7 +132,7 @@ static void copy(char *to, ptrdiff_t to_step, const char *from, ptrdiff_t from_s
         }
         for (; i < n; i++, to += to_step, from += from_step) store(to, load_16(from));
     } else if (bytes == 12 && to_step == 12 && from_step >= 16) {
-        /* Each store spills 4 bytes into the next record, which is written after it. */
+        /* Each store writes 4 bytes too many, into the next record, which the next round writes. */
         for (ptrdiff_t i = 0; i < n - 1; i++) store(to + i * 12, load_16(from + i * from_step));
         if (n > 0) memcpy(to + (n - 1) * 12, from + (n - 1) * from_step, 12);
     } else if (bytes > 16 && bytes % 16 == 0) {

@@ -1,7 +1,7 @@
-/* Matrices that are row after row in a column, and column after column in a record: a 4 x 4 transposition each.
- * Included after x86_slots.h. Rows and columns are constants in the function for each of the nine shapes. */
+/* Matrices, rows first in a column and columns first in a record: one 4 x 4 transposition each. Included after
+ * x86_slots.h. `rows` and `cols` are constants in the code for each of the nine shapes. */
 
-/* A row or a column of so many floats; the other lanes hold zeros. */
+/* A row or a column of `count` floats, then zeros. */
 ALWAYS_INLINE __m128 load_floats(const char *p, const int count) {
     return count == 4 ? load_16(p) : count == 3 ? load_12(p) : load_8(p);
 }
@@ -41,7 +41,8 @@ static inline void store_floats(char *p, __m128 v, const int count) {
     }
 }
 
-/* The columns of a matrix are in 16-byte slots (8-byte ones for two rows), the last of which may end its record. */
+/* The columns of a matrix are 16 bytes apart, or 8 for two rows. The last one may end the record, so nothing is read
+ * beyond it. */
 ALWAYS_INLINE void transpose_back_as(char *to, ptrdiff_t to_step, const char *from, ptrdiff_t from_step,
                                      ptrdiff_t row_step, const int rows, const int cols, ptrdiff_t n) {
     const ptrdiff_t column = rows == 2 ? 8 : 16;

@@ -22,7 +22,7 @@ cdef extern from *:
         const char *name, *format;
         size_t offset;
     } step_fields[] = {
-        FIELD(kind, "i4"), FIELD(leaf, "i4"), FIELD(column, "4i4"), FIELD(offset, "4i8"), FIELD(at, "i8"),
+        FIELD(kind, "i4"), FIELD(leaf, "i4"), FIELD(column, "4i4"), FIELD(column_offset, "4i8"), FIELD(record_offset, "i8"),
         FIELD(slot.shape, "i4"), FIELD(copy.bytes, "i8"), FIELD(zero.bytes, "i8"),
         FIELD(transpose.count, "i8"), FIELD(transpose.column_step, "i8"), FIELD(transpose.record_step, "i8"),
         FIELD(transpose.row_step, "i8"), FIELD(transpose.rows, "i4"), FIELD(transpose.cols, "i4"),

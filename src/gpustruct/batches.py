@@ -103,11 +103,12 @@ class Batch(BatchBase):
         own: Layout = cls.__layout__
         offsets = [0] if "" in specs else [member.offset for member in own.fields]
         for (name, spec), offset in zip(specs.items(), offsets, strict=True):
-            layout, steps = strides_of(spec.type.__layout__)
-            if layout.kind == "struct":
+            layout = spec.type.__layout__
+            steps = tuple(step for _, step in layout.axes)
+            if layout.core.kind == "struct":
                 rows.append((name, spec.core, (), spec.dims, steps, offset, None))
             else:
-                (leaf,) = leaves(layout)
+                (leaf,) = leaves(layout.core)
                 steps += tuple(step for _, step in leaf.axes)
                 scalar = leaf.scalar
                 rows.append((name, None, ACCEPTED[scalar], spec.inner, steps, offset, DTYPES[scalar]))
@@ -170,14 +171,6 @@ class Batch(BatchBase):
             raise TypeError(f"a batch of {type(self).__name__} is not one array; {way_out}")
         array = full_column(specs[""], self.__columns__[0], self.__shape__)
         return np.array(array, dtype=dtype, copy=copy) if dtype is not None or copy else array
-
-
-def strides_of(layout: Layout) -> tuple[Layout, Shape]:
-    """What an array holds in the end, and the step in bytes of each of its dimensions; for another type no steps."""
-    steps: Shape = ()
-    while layout.element is not None:
-        layout, steps = layout.element, (*steps, layout.stride)
-    return layout, steps
 
 
 def from_columns(cls: type[Any], columns: tuple[Any, ...], shape: Shape) -> Any:

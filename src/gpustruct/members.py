@@ -12,16 +12,18 @@ from .errors import GpuStructError, LayoutError, SourceError
 from .layout import Layout, Member
 
 
+def core_of(type_: Any) -> Any:
+    """The type inside all arrays."""
+    while type_.__layout__.kind == "array":
+        type_ = type_.__element__
+    return type_
+
+
 def column_spec(name: str, type_: Any) -> ColumnSpec:
-    """Where the column of a member of this type goes."""
-    core, dims, runtime = type_, (), False
-    while core.__layout__.kind == "array":
-        if core.__layout__.count is None:
-            runtime = True
-        else:
-            dims = (*dims, core.__layout__.count)
-        core = core.__element__
-    return ColumnSpec(name, type_, core, dims, runtime)
+    """What the column of a member of this type must be."""
+    counts = [count for count, _ in type_.__layout__.axes]
+    dims = tuple(count for count in counts if count is not None)
+    return ColumnSpec(name, type_, core_of(type_), dims, None in counts)
 
 
 class _FieldDoc:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import re
 import sys
 from typing import Any, NamedTuple
@@ -258,11 +257,8 @@ def _range_error(batch: Batch, leaf: Leaf, index: tuple[int, ...], value: Any) -
 
 def whole_bytes(value: Any, function: str) -> int:
     """`value` as a number of bytes, 0 or more; SourceError otherwise."""
-    try:
-        number = -1 if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        number = -1
-    if not 0 <= number < sys.maxsize // 2:
+    number = layouts.whole_number(value, 0, sys.maxsize // 2)
+    if number is None:
         raise SourceError.of("offset-value", offset=value, function=function)
     return number
 
@@ -271,14 +267,10 @@ def check_stride(layout: Layout, stride: Any, function: str) -> int:
     """A stride that keeps WGSL's alignment, as an int; SourceError otherwise."""
     if layout.is_runtime_sized:
         raise SourceError.of("stride-tail", stride=stride, function=function)
-    try:
-        number = -1 if isinstance(stride, bool) else operator.index(stride)
-    except TypeError:
-        number = -1
-    if number < layout.record_stride or number % layout.align or number > layouts.MAX_BYTES:
-        suggestion = max(
-            layout.record_stride, layouts.round_up(layout.align, min(max(number, 0), layouts.MAX_BYTES // 2))
-        )
+    number = layouts.whole_number(stride, 0)
+    if number is None or number < layout.record_stride or number % layout.align or number > layouts.MAX_BYTES:
+        near = layouts.round_up(layout.align, min(number or 0, layouts.MAX_BYTES // 2))
+        suggestion = max(layout.record_stride, near)
         facts = {"align": layout.align, "size": layout.record_stride, "type": layout.name, "stride": stride}
         raise SourceError.of("stride-value", function=function, suggestion=suggestion, **facts)
     return number

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 import os
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from .errors import SourceError
+from .layout import whole_number
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -61,11 +61,8 @@ def choose(records: int, stride: int, count: int | None) -> int:
         cores = available()
         least, each = (16 << 20, 8 << 20) if cores <= FEW_CORES else (SPLIT_BYTES, RANGE_BYTES)
         return max(1, min(cores, nbytes // each)) if nbytes >= least else 1
-    try:
-        number = 0 if isinstance(count, bool) else operator.index(count)
-    except TypeError:
-        number = 0
-    if not 1 <= number <= MOST:
+    number = whole_number(count, 1, MOST)
+    if number is None:
         raise SourceError.of("threads-value", threads=count, function="pack")
     return max(1, min(number, records))
 

@@ -130,8 +130,8 @@ class array(TypeBase):
 
 def _count(count: Any, where: str, element: Any) -> int:
     literal = typing.get_args(count) if typing.get_origin(count) is Literal else ()
-    number = layouts.whole_number(literal[0] if len(literal) == 1 else count)
-    if not 1 <= number <= layouts.MAX_COUNT:
+    number = layouts.whole_number(literal[0] if len(literal) == 1 else count, 1, layouts.MAX_COUNT)
+    if number is None:
         raise LayoutError.of("array-count", count=repr(count), where=where, element=_spell(element))
     return number
 
@@ -223,8 +223,8 @@ def declared_type(annotation: Any, where: str) -> DeclaredType:
         kind = type(mark).__name__
         if kind in values:
             raise LayoutError.of("attribute-twice", attribute=kind, where=where)
-        number = layouts.whole_number(mark.value)
-        if not number:
+        number = layouts.whole_number(mark.value, 1)
+        if number is None:
             layout = annotation.__layout__
             suggestion = layout.size if kind == "size" else max(layout.align, 16)
             raise LayoutError.of(f"{kind}-value", suggestion=suggestion, value=repr(mark.value), where=where)

@@ -15,6 +15,7 @@ from . import names
 from .batches import Batch, as_batch
 from .errors import LayoutError, SourceError
 from .layout import Layout, Member, round_up
+from .members import core_of
 from .types import Struct, align, array, attributed, layout_of, make_struct, size, vec4f, vec4i, vec4u
 from .wgsl import declare
 from .wgsl.backends import matrix_warnings
@@ -194,9 +195,7 @@ class _Rewriting:
             return self.struct(type_, inner=True)
         if layout.kind != "array":
             return type_
-        core = type_
-        while core.__layout__.kind == "array":
-            core = core.__element__
+        core = core_of(type_)
         if core.__layout__.kind == "struct":
             return _arrays(self.struct(core, inner=True), layout)
         if not layout.uniform_faults():
@@ -226,11 +225,7 @@ def _arrays(element: Any, like: Layout) -> Any:
 
 
 def _counts(layout: Layout) -> list[int]:
-    counts: list[int] = []
-    while layout.element is not None:
-        counts.append(layout.count or 1)
-        layout = layout.element
-    return counts
+    return [count or 1 for count, _ in layout.axes]
 
 
 def _in_vec4(core: Layout) -> bool:
@@ -311,18 +306,12 @@ def _column(column: Any, before: Any, after: Any) -> Any:
     if before is after:
         return column
     if own.core.kind == "struct":
-        return _converted(column, after if made.kind == "struct" else _core(after))
+        return _converted(column, after if made.kind == "struct" else core_of(after))
     if made.core.kind == "struct":
-        return _core(after)(value=column)
+        return core_of(after)(value=column)
     lead = column.shape[: column.ndim - len(own.shape)]
     scalars, room = math.prod(own.shape), 4 * made.count
     flat = column.reshape((*lead, scalars))
     if scalars < room:
         flat = np.concatenate([flat, np.zeros((*lead, room - scalars), flat.dtype)], axis=-1)
     return flat.reshape((*lead, made.count, 4))
-
-
-def _core(type_: Any) -> Any:
-    while type_.__layout__.kind == "array":
-        type_ = type_.__element__
-    return type_

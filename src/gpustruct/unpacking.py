@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any, TypeVar
 
 import numpy as np
@@ -84,11 +83,8 @@ def _records(cls: Any, layout: Layout, nbytes: int, offset: int, step: int, coun
         if extra not in padding and not layout.is_runtime_sized:
             raise SourceError.of("data-size", stride=step, size=nbytes, offset=offset, extra=extra, type=name)
         return available
-    try:
-        number = -1 if isinstance(count, bool) else operator.index(count)
-    except TypeError:
-        number = -1
-    if not 0 <= number <= available:
+    number = layouts.whole_number(count, 0, available)
+    if number is None:
         raise SourceError.of("count-value", available=available, count=count, type=name)
     return number
 
@@ -109,13 +105,12 @@ def batch_over(cls: Any, data: np.ndarray, offset: int, shape: tuple[int, ...], 
 def _column(
     spec: ColumnSpec, layout: Layout, data: np.ndarray, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]
 ) -> Any:
-    while layout.element is not None:
-        if layout.count is not None:
-            shape, strides = (*shape, layout.count), (*strides, layout.stride)
-        layout = layout.element
-    if layout.kind == "struct":
+    for count, step in layout.axes:
+        if count is not None:
+            shape, strides = (*shape, count), (*strides, step)
+    if layout.core.kind == "struct":
         return batch_over(spec.core, data, offset, shape, strides)
-    (leaf,) = layouts.leaves(layout)
+    (leaf,) = layouts.leaves(layout.core)
     shape, strides = shape + tuple(n for n, _ in leaf.axes), strides + tuple(step for _, step in leaf.axes)
     if 0 in shape:
         return np.empty(shape, DTYPES[leaf.scalar])

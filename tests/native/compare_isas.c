@@ -37,7 +37,7 @@ static int compare_plan(const scatter_isa *isa) {
     int64_t strides[32], shape[1] = {count};
     memset(steps, 0, sizeof steps);
     for (int s = 0; s < slots; s++) {
-        steps[s].kind = STEP_SLOT, steps[s].slot.shape = (int32_t)draw(SLOT_COUNT), steps[s].at = 16 * s;
+        steps[s].kind = STEP_SLOT, steps[s].slot.shape = (int32_t)draw(SLOT_COUNT), steps[s].record_offset = 16 * s;
         for (int p = 0; p < 4; p++) {
             int bytes = PIECES[steps[s].slot.shape][p];
             steps[s].column[p] = -1;

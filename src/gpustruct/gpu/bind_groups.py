@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import wgpu
 
 from ..errors import BindingError, closest
+from ..layout import whole_number
 from . import backend, texture_resources
 from .buffer_resources import BufferBinder, argument
 
@@ -252,10 +252,7 @@ class BindGroups:
         multiple = self._binder.device.limits[f"min-{kind}-buffer-offset-alignment"]
         bound = self._bound[entry.variable.name]
         most = bound["buffer"].size - bound["offset"] - bound["size"]
-        try:
-            number = operator.index(offset)
-        except TypeError:
-            number = -1
-        if number % multiple or not 0 <= number <= most:
+        number = whole_number(offset, 0, most)
+        if number is None or number % multiple:
             where = f"groups.set(..., {entry.variable.name}=...)"
             raise BindingError.of("offsets-value", multiple=multiple, most=most, current=offset, where=where)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +9,7 @@ import wgpu
 
 from .. import wgsl
 from ..errors import BindingError, WgslError
-from ..layout import Layout, round_up
+from ..layout import Layout, round_up, whole_number
 from . import devices
 from .backend import owner_of
 from .bindings import BindableRecords
@@ -96,11 +95,8 @@ class BufferBinder:
         numbers: list[int] = []
         for key, default in (("offset", 0), ("size", None)):
             value = given.get(key, default)
-            try:
-                number = buffer.size - numbers[0] if value is None else -1 if value is True else operator.index(value)
-            except TypeError:
-                number = -1
-            if number < 0:
+            number = whole_number(buffer.size - numbers[0] if value is None else value)
+            if number is None:
                 facts = {"least": 0, "most": buffer.size, "current": value, "where": f"{where}, {key}"}
                 raise BindingError.of("whole", name=key, way_out="pass a number of bytes, or leave it out", **facts)
             numbers.append(number)

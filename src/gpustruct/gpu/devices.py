@@ -11,7 +11,7 @@ import wgpu
 
 from ..batches import Batch
 from ..errors import BindingError, LayoutError, SourceError
-from ..layout import Layout, round_up
+from ..layout import Layout, round_up, whole_number
 from ..types import layout_of
 from .backend import owner_of
 
@@ -94,12 +94,9 @@ def flag_names() -> list[str]:
 
 def check_offset(offset: Any, function: str) -> int:
     """A byte offset that a copy may start at, as an int; BindingError otherwise."""
-    try:
-        number = -1 if isinstance(offset, bool) else operator.index(offset)
-    except TypeError:
-        number = -1
-    if number < 0 or number % COPY_ALIGNMENT:
-        suggestion = max(0, number) // COPY_ALIGNMENT * COPY_ALIGNMENT
+    number = whole_number(offset)
+    if number is None or number % COPY_ALIGNMENT:
+        suggestion = (number or 0) // COPY_ALIGNMENT * COPY_ALIGNMENT
         facts = {"offset": offset, "suggestion": suggestion, "function": function}
         raise BindingError.of("buffer-offset", multiple=COPY_ALIGNMENT, why="copies", **facts)
     return number
@@ -140,15 +137,12 @@ def check_integer(name: str, value: Any, least: int, most: int, default: int | N
     """`value` as an int from `least` to `most`, or `default` for None; BindingError otherwise."""
     if value is None and default is not None:
         return default
-    try:
-        number = least - 1 if value is None or isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        number = least - 1
-    if not least <= number <= most:
+    number = whole_number(value, least, most)
+    if number is None:
         facts = {"least": least, "most": most, "current": value, "where": f"{where}(..., {name}=...)"}
         way_out = "leave it out"
         if default is None:
-            way_out = f"pass {most} or less" if number > most else f"pass {least} or more"
+            way_out = f"pass {least} or more" if whole_number(value, most + 1) is None else f"pass {most} or less"
         raise BindingError.of("whole", name=name, way_out=way_out, **facts)
     return number
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from typing import Any
 
 MAX_BYTES = MAX_COUNT = 2**31 - 1
 MAX_MEMBERS = 1023
@@ -18,13 +19,14 @@ def round_up(multiple: int, value: int) -> int:
     return -(-value // multiple) * multiple
 
 
-def whole_number(value: object) -> int:
-    """`value` as an int; 0, which no count or size may be, for what is no whole number.
+def whole_number(value: Any, least: int = 0, most: int | None = None) -> int | None:
+    """`value` as an int, or None where it is not a whole number from `least` to `most`. A bool is not one.
 
-    >>> whole_number(3), whole_number(1.5), whole_number(True)
-    (3, 0, 0)
+    >>> whole_number(3), whole_number(1.5), whole_number(True), whole_number(-1)
+    (3, None, None, None)
     """
     try:
-        return 0 if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
+        number = None if isinstance(value, bool) else operator.index(value)
     except TypeError:
-        return 0
+        return None
+    return None if number is None or number < least or (most is not None and number > most) else number

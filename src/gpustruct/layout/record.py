@@ -132,10 +132,12 @@ class Layout:
     @property
     def core(self) -> Layout:
         """The type inside all arrays."""
-        inner = self
-        while inner.element is not None:
-            inner = inner.element
-        return inner
+        return self if self.element is None else self.element.core
+
+    @property
+    def axes(self) -> tuple[tuple[int | None, int], ...]:
+        """(count, stride in bytes) of each array, outermost first; a runtime-sized array has the count None."""
+        return () if self.element is None else ((self.count, self.stride), *self.element.axes)
 
     @property
     def python_name(self) -> str:
@@ -195,8 +197,8 @@ class Layout:
         return self.size if self.is_runtime_sized else self.record_stride
 
     def _check_count(self, n: object) -> int:
-        count = whole_number(n)
-        if count < 1:
+        count = whole_number(n, 1)
+        if count is None:
             raise BindingError.of("length-value", n=n, where=f"{self.name}.binding_size")
         return count
 
@@ -211,8 +213,8 @@ class Layout:
         >>> layout_of(array[f16]).representable(3), layout_of(array[f16]).representable(4)
         (False, True)
         """
-        count = whole_number(n)
-        return count >= 1 and self.length(self._binding_bytes(count)) == count
+        count = whole_number(n, 1)
+        return count is not None and self.length(self._binding_bytes(count)) == count
 
     def _binding_bytes(self, n: int) -> int:
         bytes_needed = self.header + self.array_stride * n
@@ -258,8 +260,9 @@ class Layout:
         >>> layout_of(array[vec3f]).length(4096)
         256
         """
-        size, minimum = whole_number(binding_size), self._smallest_binding()
-        if size < minimum:
+        minimum = self._smallest_binding()
+        size = whole_number(binding_size, minimum)
+        if size is None:
             raise LayoutError.of("length-size", minimum=minimum, size=binding_size, where=f"{self.name}.length")
         return (size - self.header) // self.array_stride
 

@@ -48,7 +48,7 @@ def lower_array(lowering: Lowering, index: int, leaf: Leaf, source: Source) -> N
     dense = bool(loops) and loops[-1].record_step == unit
     run = loops.pop() if dense else Loop(1, unit, _kernel.TYPE_SIZES[source.type_code])
     step = _conversion(_kernel.STEP_CONVERT_ARRAY, leaf, source, lowering.forward, run, index)
-    step |= {"at": leaf.offset, **from_columns(source.column, offsets=(source.offset,))}
+    step |= {"record_offset": leaf.offset, **from_columns(source.column, offsets=(source.offset,))}
     lowering.body.append(step | {"convert.loop_first": len(lowering.loops), "convert.loop_count": len(loops)})
     lowering.loops += [(loop.size, loop.column_step, loop.record_step) for loop in loops]
 
@@ -127,6 +127,6 @@ def _lower_transpose(lowering: Lowering, rows: Loop, cols: Loop, loops: list[Loo
         "transpose.cols": cols.size,
     }
     for at, start in offsets_of(outer, first.record_offset, first.column_offset):
-        lowering.body.append(step | {"at": at, **from_columns(first.column, offsets=(start,))})
+        lowering.body.append(step | {"record_offset": at, **from_columns(first.column, offsets=(start,))})
         matrices = [at + k * array.record_step for k in range(array.size)]
         lowering.written += [(matrix, matrix + matrix_size) for matrix in matrices]

@@ -61,7 +61,7 @@ def _mask(lowering: Lowering, spans: list[Span], size: int) -> list[Span]:
         for at in range(span.record_offset, min(span.end, stop), 4):
             unit = (at - start) // 4
             keep[unit // 64] |= 1 << unit % 64
-    step: Step = {"kind": _kernel.STEP_MASK, "at": start, **from_columns(column, offsets=(start + shift,))}
+    step: Step = {"kind": _kernel.STEP_MASK, "record_offset": start, **from_columns(column, offsets=(start + shift,))}
     readable = min(end, stop) - start
     lowering.body.append(step | {"mask.bytes": stop - start, "mask.readable": readable, "mask.keep": keep})
     lowering.written.append((start, stop))
@@ -108,7 +108,12 @@ def _slot(at: int, spans: list[Span]) -> Step | None:
         low, high = _join_units(units[:2]), _join_units(units[2:])
         shape, pieces = _SHAPES[len(low), len(high)], low + high
     columns, offsets = [piece.column for piece in pieces], tuple(piece.column_offset for piece in pieces)
-    return {"kind": _kernel.STEP_SLOT, "at": at, "slot.shape": shape, **from_columns(*columns, offsets=offsets)}
+    return {
+        "kind": _kernel.STEP_SLOT,
+        "record_offset": at,
+        "slot.shape": shape,
+        **from_columns(*columns, offsets=offsets),
+    }
 
 
 def _join_units(units: list[Span]) -> list[Span]:

@@ -69,16 +69,16 @@ class Lowering:
 
 def from_columns(*columns: int, offsets: tuple[int, ...]) -> Step:
     none = 4 - len(columns)
-    return {"column": [*columns] + [NO_COLUMN] * none, "offset": [*offsets] + [0] * none}
+    return {"column": [*columns] + [NO_COLUMN] * none, "column_offset": [*offsets] + [0] * none}
 
 
 def copy(span: Span) -> Step:
-    step: Step = {"kind": _kernel.STEP_COPY, "at": span.record_offset, "copy.bytes": span.size}
+    step: Step = {"kind": _kernel.STEP_COPY, "record_offset": span.record_offset, "copy.bytes": span.size}
     return step | from_columns(span.column, offsets=(span.column_offset,))
 
 
 def zero(start: int, stop: int) -> Step:
-    return {"kind": _kernel.STEP_ZERO, "at": start, "zero.bytes": stop - start, **from_columns(offsets=())}
+    return {"kind": _kernel.STEP_ZERO, "record_offset": start, "zero.bytes": stop - start, **from_columns(offsets=())}
 
 
 def offsets_of(loops: list[Loop], record_offset: int, column_offset: int) -> Iterator[tuple[int, int]]:

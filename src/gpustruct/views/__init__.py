@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
@@ -71,11 +70,8 @@ def view(cls: Any, data: Any = None, offset: int = 0, *, count: int | None = Non
 
 
 def _whole(cls: Any, value: Any, name: str) -> int:
-    try:
-        number = -1 if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        number = -1
-    if number < 0 or number > layouts.MAX_BYTES:
+    number = layouts.whole_number(value, 0, layouts.MAX_BYTES)
+    if number is None:
         if name == "offset":
             raise SourceError.of("offset-value", offset=value, function="view")
         facts = {"count": value, "least": 0, "way_out": "leave it out for one record"}

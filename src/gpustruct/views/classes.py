@@ -13,6 +13,7 @@ from ..batches import ColumnSpec
 from ..columns import SCALAR_CODES
 from ..errors import SourceError, closest
 from ..layout import Layout
+from ..members import core_of
 from ..packing import byte_view
 from ..sources.records import fitting
 from ..twins import seen_as_original, twin_of
@@ -75,11 +76,8 @@ def _record(cls: Any, where: str, count: int | None = None) -> Any:
 def _member(name: str, where: str, spec: ColumnSpec, layout: Layout, offset: int, count: int | None) -> Any:
     length = count if layout.is_runtime_array else layout.count
     if spec.core.__layout__.kind != "struct":
-        axes, inner = [], layout
-        while inner.element is not None:
-            axes.append(((count or 0) if inner.count is None else inner.count, inner.stride))
-            inner = inner.element
-        (leaf,) = layouts.leaves(inner)
+        axes = [((count or 0) if n is None else n, step) for n, step in layout.axes]
+        (leaf,) = layouts.leaves(layout.core)
         fit = functools.partial(fitting, _counted(spec, length), where)
         unit = layouts.SCALARS[leaf.scalar].size
         size = layout.size if not layout.is_runtime_array else layout.stride * (count or 0)
@@ -149,9 +147,7 @@ def _refuse_write(where: str, place: Any, value: Any) -> NoReturn:
 def _refuse_name(cls: Any, name: str) -> NoReturn:
     if name.startswith("__") and name.endswith("__"):  # Whoever asks for a protocol expects no advice.
         raise AttributeError(name)
-    kind = cls.__type__
-    while kind.__layout__.kind == "array":
-        kind = kind.__element__
+    kind = core_of(cls.__type__)
     way_out = closest(name, [known for known in kind.__members__ if known], "use v[...]")
     raise AttributeError(str(SourceError.of("view-member", name=name, where=kind.__name__, way_out=way_out)))
 

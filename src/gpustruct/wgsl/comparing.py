@@ -194,11 +194,7 @@ def _is_void(dtype: np.dtype[Any]) -> bool:
 
 def _fits(dtype: np.dtype[Any], layout: Layout) -> bool:
     """Whether `dtype` names the same scalars in the same shape; offsets and strides are compared elsewhere."""
-    counts: list[int] = []
-    inner = layout
-    while inner.element is not None:
-        counts.append(inner.count or 0)
-        inner = inner.element
+    counts, inner = [count or 0 for count, _ in layout.axes], layout.core
     if inner.kind == "struct":
         return bool(dtype.base.fields) and dtype.shape == tuple(counts)
     if _SCALARS.get(dtype.base) != inner.scalar:
