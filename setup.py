@@ -38,7 +38,7 @@ def extension(name: str, compile_args: list[str], *sources: str) -> Extension:
 
 # The C is linked into _kernel alone; the others reach it through _kernel.pxd.
 kernel = extension("_kernel", KERNEL, *sorted(glob("csrc/*.c")))
-others = [extension(name, OTHERS) for name in ("_batches", "_binding", "_numbers", "_records", "_views")]
+others = [extension(name, OTHERS) for name in ("_batches", "_binding", "_numbers", "_records", "_structs", "_views")]
 
 
 class BuildTables(Command):

@@ -450,7 +450,7 @@ def test_members_of_one_structured_array_share_a_column(isa: str) -> None:
     rows = np.random.default_rng(4).integers(0, 255, 100 * 64, np.uint8).view(dtype)
     columns = {"position": rows["p"], "life": rows["l"], "velocity": rows["v"], "id": rows["i"], "color": rows["c"]}
     batch = Particle(**columns)
-    assert bind(batch).parts[0].run.streams == 1
+    assert bind(batch).parts[0].run.columns == 1
     assert len(collect(batch).arrays) == 1
     assert pack(batch).tobytes() == rows.view(np.uint8).reshape(100, 64)[:, :48].tobytes()
 

@@ -19,7 +19,7 @@ LAYERS: list[set[str]] = [
     {"layout"},
     {"_kernel"},
     {"_numbers", "_batches"},
-    {"_records", "_views", "_binding"},
+    {"_records", "_structs", "_views", "_binding"},
     {"column_checks"},
     {"libraries"},
     {"batches"},

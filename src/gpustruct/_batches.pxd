@@ -23,17 +23,17 @@ cdef class MemberTable:
     cdef int count
     cdef Py_ssize_t stride
     cdef MemberColumn *members
-    # The dtype of the structured array that came last, and where the members are in it.
+    # The dtype of the last structured array, and its members' fields.
     cdef object record_dtype
     cdef tuple record_fields, record_names
     cdef dict plans
-    # The plan that was used last, of the class in _kernel.pxd.
+    # The _kernel.Plan that was used last.
     cdef object last
 
 
 cdef class BatchBase:
     cdef object __weakref__
-    # The type's; None where its batches are made in Python.
+    # The type's, or None if Python makes its batches.
     cdef MemberTable table
     cdef readonly tuple __columns__
     cdef readonly tuple __shape__

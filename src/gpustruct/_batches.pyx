@@ -1,8 +1,8 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-"""The columns of a batch, held and checked in one pass over them: what every batch is made by.
+"""Makes batches: checks all columns in one pass, and stores them.
 
-The usual column is an exact numpy array of a dtype and shape that fit. Anything else is handed to Python
-(`Batch.__hold__`), which converts it or says what is wrong.
+The usual column is an exact numpy array whose dtype and shape fit. For any other, Python (`Batch.__hold__`) converts it
+or raises.
 """
 
 cimport cython
@@ -29,10 +29,10 @@ cdef extern from "numpy/arrayobject.h":
 cdef class MemberTable:
     """What the columns of a type must be, member by member.
 
-    `members` has for each (name, class or None, accepted, shape, strides, offset, dtype): the class where the member
-    is a struct, the numbers of the numpy types that become the member's scalar, the dimensions after the batch's own
-    and their steps in a packed record, the member's first byte there, the dtype of its scalars. `specs` are
-    handed to Python with a column that is none of the usual. `stride` is the bytes from one record to the next.
+    Each of `members` is (name, class, accepted, shape, strides, offset, dtype): the class of a struct member, or None;
+    the numbers of the numpy types that its scalar accepts; the dimensions after the batch's, and their strides in a
+    packed record; the member's offset there; the dtype of its scalars. `specs` are for Python, which checks unusual
+    columns. `stride` is the bytes from one record to the next.
     """
 
     def __cinit__(self):
@@ -64,7 +64,7 @@ cdef class MemberTable:
         PyMem_Free(self.members)
 
     def __reduce__(self):
-        # cloudpickle copies all that a class has; the copy makes its own table when it is first used.
+        # cloudpickle copies the attributes of a class. The copy makes a new table when it is first used.
         return _no_table, ()
 
 
@@ -73,17 +73,17 @@ def _no_table():
 
 
 cdef MemberTable table_of(object cls):
-    """The class's own table, made when it is first asked for; None where its batches are made in Python."""
+    """The table of the class, made on first use; None if Python makes its batches."""
     cdef object table = getattr(cls, "__table__", None)
     if table is not None and (<MemberTable>table).cls is cls:
         return <MemberTable>table
     return cls.__make_table__()
 
 
-# Its columns are arrays and batches that were there before it: no cycle leads back here.
+# Its columns are arrays and batches that existed before it, so it cannot be part of a cycle.
 @cython.no_gc
 cdef class BatchBase:
-    """The columns of a batch by reference, its shape, and the plans that were bound to them."""
+    """The columns of a batch by reference, its shape, and its plans."""
 
     def __init__(self, *values, **columns):
         cdef MemberTable table = table_of(type(self))
@@ -93,12 +93,12 @@ cdef class BatchBase:
 
 
 cdef bint hold(BatchBase batch, MemberTable table, tuple values, dict columns, bint convert=True) except -1:
-    """Take the columns if each is usual and all have one leading shape, or none; whether that was so.
+    """Store the columns if each is usual and all that have a leading shape have the same; returns whether they do.
 
-    Where `convert`, a column that is no array is read as the constructor reads it.
+    If `convert`, a column that is not an array is converted first, as the constructor does.
     """
-    cdef int k, d, lead = 0, own
-    cdef bint led = False
+    cdef int k, d, leading = 0, own
+    cdef bint has_leading = False
     cdef PyObject *value
     cdef npy_intp shape[MOST_LEADING]
     cdef cnp.ndarray array
@@ -123,7 +123,7 @@ cdef bint hold(BatchBase batch, MemberTable table, tuple values, dict columns, b
             if not PyArray_CheckExact(column):
                 if not convert:
                     return False
-                # A copy of what has no memory of its own, a view of what has: converted once.
+                # A view where the column has memory, else a copy: converted once.
                 column = table.cls.__convert__(table.specs[k], column)
                 if not PyArray_CheckExact(column):
                     return False
@@ -136,7 +136,7 @@ cdef bint hold(BatchBase batch, MemberTable table, tuple values, dict columns, b
             for d in range(member.ndim):
                 if dims[own + d] != member.shape[d]:
                     return False
-            # Whoever gave it may give it another dtype or shape later: the batch keeps its own view.
+            # The caller may change the array's dtype or shape later: the batch keeps a view of it.
             column = PyArray_View(array, NULL, NULL)
         else:
             if type(column) is not <object>PyTuple_GET_ITEM(table.classes, k):
@@ -154,12 +154,12 @@ cdef bint hold(BatchBase batch, MemberTable table, tuple values, dict columns, b
                 if dims[own + d] != member.shape[d]:
                     return False
         if own:
-            if not led:
-                led, lead = True, own
+            if not has_leading:
+                has_leading, leading = True, own
                 for d in range(own):
                     shape[d] = dims[d]
             else:
-                if own != lead:
+                if own != leading:
                     return False
                 for d in range(own):
                     if shape[d] != dims[d]:
@@ -167,12 +167,12 @@ cdef bint hold(BatchBase batch, MemberTable table, tuple values, dict columns, b
         Py_INCREF(column)
         PyTuple_SET_ITEM(held, k, column)
     batch.__columns__ = held
-    if lead == 0:
+    if leading == 0:
         batch.__shape__ = ()
-    elif lead == 1:
+    elif leading == 1:
         batch.__shape__ = (shape[0],)
     else:
-        batch.__shape__ = tuple([shape[d] for d in range(lead)])
+        batch.__shape__ = tuple([shape[d] for d in range(leading)])
     return True
 
 
@@ -180,7 +180,7 @@ cdef str EMPTY = ""
 
 
 def make(cls, tuple columns, tuple shape):
-    """A batch of columns that are known to fit: no checks, no conversions."""
+    """A batch of columns that fit: no checks, no conversions."""
     cdef BatchBase batch = cls.__new__(cls)
     batch.table = table_of(cls)
     batch.__columns__, batch.__shape__ = columns, shape
@@ -188,7 +188,7 @@ def make(cls, tuple columns, tuple shape):
 
 
 def fill(BatchBase batch not None, tuple columns, tuple shape):
-    """Give a batch that is being made the columns and the shape that were found in Python."""
+    """Set the columns and the shape that Python found, for a batch that is being made."""
     batch.__columns__, batch.__shape__ = columns, shape
     batch.__run__ = batch.__pack_plan__ = batch.__unpack_plan__ = None
 
@@ -202,7 +202,7 @@ def set_unpack_plan(BatchBase batch not None, plan):
 
 
 def from_dict(cls, dict source):
-    """A batch of a mapping's columns where all of them are usual; None otherwise."""
+    """A batch of a mapping's columns, or None if one of them is unusual."""
     cdef MemberTable table
     cdef BatchBase batch
     if not isinstance(cls, type) or not issubclass(cls, BatchBase):
@@ -216,16 +216,16 @@ def from_dict(cls, dict source):
 
 
 def is_padding(kind):
-    """Whether a field of a dtype is bytes without a meaning, or an array of such: padding that somebody wrote out."""
+    """Whether a field of this dtype is bytes without a meaning, or an array of such: padding as a field."""
     while kind.subdtype is not None:
         kind = kind.base
     return kind.num == cnp.NPY_VOID and kind.names is None
 
 
-cdef bint know_fields(MemberTable table, object kind) except -1:
-    """Find the members among a structured dtype's fields; whether it has them and padding alone, each of which fits."""
+cdef bint find_fields(MemberTable table, object kind) except -1:
+    """Find the members in a structured dtype; returns whether other fields are padding, and each member fits."""
     cdef int k
-    # As Python has them: where there are none, the C field may be no object at all.
+    # Read in Python: the C field may be NULL if there are none.
     fields = kind.fields
     if fields is None or any(name not in fields for name in table.names):
         return False
@@ -244,13 +244,13 @@ cdef bint know_fields(MemberTable table, object kind) except -1:
         if tuple(shape) != tuple([table.members[k].shape[d] for d in range(table.members[k].ndim)]):
             return False
         found.append((base, offset))
-    # Of numpy's dtypes the names alone can change, and then they are another tuple.
+    # Only the names of a numpy dtype can change, and then they are another tuple.
     table.record_fields, table.record_names, table.record_dtype = tuple(found), kind.names, kind
     return True
 
 
 def from_structured(cls, cnp.ndarray source not None):
-    """A batch of views of the fields of a structured array that has just the type's; None otherwise."""
+    """A batch of views of a structured array's fields, or None if they are not exactly the type's members."""
     cdef MemberTable table
     cdef BatchBase batch
     cdef cnp.dtype kind
@@ -268,7 +268,7 @@ def from_structured(cls, cnp.ndarray source not None):
         return None
     kind = <cnp.dtype><object>cnp.PyArray_DESCR(source)
     if table.record_dtype is not kind or kind.names is not table.record_names:
-        if not know_fields(table, kind):
+        if not find_fields(table, kind):
             return None
     for d in range(ndim):
         shape[d], strides[d] = cnp.PyArray_DIM(source, d), cnp.PyArray_STRIDE(source, d)
@@ -294,12 +294,12 @@ def from_structured(cls, cnp.ndarray source not None):
 
 
 def items_of_memory(memory, cnp.dtype kind not None):
-    """The items of a memoryview as an array of `kind`, whatever their strides: nothing is copied.
+    """The items of a memoryview as an array of `kind`, with any strides; nothing is copied.
 
     numpy does this where it can read the memory's format. Raises ValueError for items of another size.
     """
     cdef Py_buffer view
-    # The array keeps a memoryview of its own, which nobody releases while it is there.
+    # The array keeps this memoryview, which nobody else can release.
     held = memoryview(memory)
     PyObject_GetBuffer(held, &view, PyBUF_FULL_RO)
     try:
@@ -317,7 +317,7 @@ def items_of_memory(memory, cnp.dtype kind not None):
 
 cdef BatchBase views_over(MemberTable table, cnp.ndarray data, char *at, int ndim, npy_intp *shape, npy_intp *strides,
                           tuple batch_shape):
-    """A batch of views of packed records: `shape` and `strides` have room for a member's own dimensions."""
+    """A batch of views of packed records. `shape` and `strides` have room for the members' dimensions."""
     cdef BatchBase batch = table.cls.__new__(table.cls)
     cdef tuple columns = PyTuple_New(table.count)
     cdef int k, d, total, flags = cnp.NPY_ARRAY_WRITEABLE if cnp.PyArray_ISWRITEABLE(data) else 0
@@ -351,9 +351,9 @@ cdef BatchBase views_over(MemberTable table, cnp.ndarray data, char *at, int ndi
 
 
 def unpack_views(cls, cnp.ndarray data not None, Py_ssize_t offset, Py_ssize_t count, Py_ssize_t stride):
-    """`count` records in an array of bytes as a batch of views; the caller has checked that they lie in it.
+    """`count` records in an array of bytes as a batch of views, or None if Python makes the type's batches.
 
-    None for types whose batches are made in Python.
+    The caller checks that the records are inside the array.
     """
     cdef MemberTable table = table_of(cls)
     cdef npy_intp shape[MOST_INNER + MOST_LEADING]
@@ -365,7 +365,7 @@ def unpack_views(cls, cnp.ndarray data not None, Py_ssize_t offset, Py_ssize_t c
 
 
 def unpack_all(cls, data):
-    """All records in an array of bytes, or in bytes, as a batch of views; None where anything is unusual."""
+    """All records in an array of bytes, or in bytes, as a batch of views, or None if anything is unusual."""
     cdef cnp.ndarray memory
     cdef MemberTable table
     if not isinstance(cls, type) or not issubclass(cls, BatchBase):

@@ -1,8 +1,8 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-"""Batches bound to the kernel in one pass over their columns: addresses, strides, and the plan for their kind.
+"""Binds batches to the kernel in one pass over their columns: addresses, strides, and a plan.
 
-A plan depends on dtypes, byte orders and strides, never on addresses, so new arrays of the same kind share it.
-What is unusual (columns in parts, runtime-sized arrays, many dimensions) is bound in Python, by `packing.bind`.
+A plan depends on dtypes, byte orders and strides, never on addresses, so new arrays with the same of these share it.
+Python (`packing.bind_pack`) binds what is unusual: split columns, runtime-sized arrays, many dimensions.
 """
 
 import numpy as np
@@ -27,14 +27,14 @@ cdef extern from "numpy/arrayobject.h":
 
 cdef enum:
     MOST_LEAVES = 48
-    # For each leaf: type, byte order and column; offset; record stride; one stride a dimension.
+    # For each leaf: type, byte order and column; offset; record stride; a stride for each dimension.
     WORDS = MOST_INNER + 4
     MOST_PLANS = 256
 
 cdef struct LeafColumn:
     char *data
     PyObject *owner
-    int64_t lead[MOST_LEADING]
+    int64_t leading[MOST_LEADING]
     int64_t inner[MOST_INNER]
     int64_t itemsize
     uintptr_t low, high
@@ -43,13 +43,13 @@ cdef struct LeafColumn:
 
 cdef struct Leaves:
     LeafColumn leaf[MOST_LEAVES]
-    int count, lead_ndim, run_ndim, columns
+    int count, leading_ndim, run_ndim, columns
     npy_intp target[MOST_LEADING + 2 * MOST_INNER]
     int64_t shape[MOST_LEADING]
     int64_t run[MOST_LEAVES][MOST_LEADING]
     int first[MOST_LEAVES]
 
-# The kernel's code of each of numpy's types, by number; -1 where it has none.
+# The kernel's code for each of numpy's types, by number, or -1.
 cdef int TYPE_CODE[64]
 cdef int number
 for number in range(64):
@@ -60,7 +60,7 @@ for letter in "efdbhilqBHILQ?":
 
 
 cdef bint gather_leaves(BatchBase batch, Leaves *found, int ndim) except -1:
-    """Describe the columns of numbers in `batch`, whose shape is the target's first `ndim`; whether all are usual."""
+    """Describe the columns of `batch`, whose shape is the target's first `ndim`; returns whether all are usual."""
     cdef MemberTable table = batch.table
     cdef MemberColumn *member
     cdef LeafColumn *leaf
@@ -73,7 +73,7 @@ cdef bint gather_leaves(BatchBase batch, Leaves *found, int ndim) except -1:
     for k in range(table.count):
         member = &table.members[k]
         total = ndim + member.ndim
-        if total > MOST_INNER + found.lead_ndim:
+        if total > MOST_INNER + found.leading_ndim:
             return False
         for d in range(member.ndim):
             found.target[ndim + d] = member.shape[d]
@@ -93,7 +93,7 @@ cdef bint gather_leaves(BatchBase batch, Leaves *found, int ndim) except -1:
         leaf.type_code, leaf.swap = TYPE_CODE[have], not cnp.PyArray_ISNOTSWAPPED(array)
         leaf.data, leaf.itemsize = <char *>cnp.PyArray_DATA(array), cnp.PyArray_ITEMSIZE(array)
         leaf.low = leaf.high = <uintptr_t>leaf.data
-        leaf.inner_ndim = total - found.lead_ndim
+        leaf.inner_ndim = total - found.leading_ndim
         have = cnp.PyArray_NDIM(array)
         skip = total - have
         if skip < 0:
@@ -114,10 +114,10 @@ cdef bint gather_leaves(BatchBase batch, Leaves *found, int ndim) except -1:
                         leaf.low += step * (size - 1)
                     else:
                         leaf.high += step * (size - 1)
-            if d < found.lead_ndim:
-                leaf.lead[d] = step
+            if d < found.leading_ndim:
+                leaf.leading[d] = step
             else:
-                leaf.inner[d - found.lead_ndim] = step
+                leaf.inner[d - found.leading_ndim] = step
         owner = <PyObject *>array
         while PyArray_BASE(<cnp.ndarray>owner) != NULL:
             owner = PyArray_BASE(<cnp.ndarray>owner)
@@ -128,23 +128,23 @@ cdef bint gather_leaves(BatchBase batch, Leaves *found, int ndim) except -1:
 
 
 cdef void collapse(Leaves *found) noexcept:
-    """Leading dimensions that every column walks in one step become one; at least one is left."""
+    """Merge leading dimensions that are contiguous in every column; at least one remains."""
     cdef int d, k, last
     cdef bint joined
     found.run_ndim = 0
-    for d in range(found.lead_ndim):
+    for d in range(found.leading_ndim):
         if found.target[d] == 0:
             found.run_ndim, found.shape[0] = 1, 0
             for k in range(found.count):
                 found.run[k][0] = 0
             return
-    for d in range(found.lead_ndim):
+    for d in range(found.leading_ndim):
         if found.target[d] == 1:
             continue
         last = found.run_ndim - 1
         joined = last >= 0
         for k in range(found.count):
-            joined = joined and found.run[k][last] == found.leaf[k].lead[d] * found.target[d]
+            joined = joined and found.run[k][last] == found.leaf[k].leading[d] * found.target[d]
         if joined:
             found.shape[last] *= found.target[d]
         else:
@@ -152,7 +152,7 @@ cdef void collapse(Leaves *found) noexcept:
             found.run_ndim += 1
             found.shape[last] = found.target[d]
         for k in range(found.count):
-            found.run[k][last] = found.leaf[k].lead[d]
+            found.run[k][last] = found.leaf[k].leading[d]
     if not found.run_ndim:
         found.run_ndim, found.shape[0] = 1, 1
         for k in range(found.count):
@@ -160,7 +160,7 @@ cdef void collapse(Leaves *found) noexcept:
 
 
 cdef void share_columns(Leaves *found) noexcept:
-    """Members of one structured array become one column with offsets: fewer streams, and copies that join up."""
+    """Members of one structured array become one column with offsets: fewer columns, and copies that can be joined."""
     cdef int k, g, d
     cdef char *low
     cdef char *high
@@ -197,7 +197,7 @@ cdef void share_columns(Leaves *found) noexcept:
 
 
 cdef Plan plan_for(MemberTable table, Leaves *found, object make):
-    """The plan for this kind of columns: the one used last, one that was made before, or a new one."""
+    """The plan for columns like these: the last one, an earlier one, or a new one."""
     cdef int64_t words[MOST_LEAVES * WORDS]
     cdef int k, d, n = 0
     cdef LeafColumn *leaf
@@ -233,9 +233,9 @@ cdef Plan plan_for(MemberTable table, Leaves *found, object make):
 
 
 def bind(BatchBase batch not None, make):
-    """A Run over the batch's columns, kept with the batch; None where they are unusual.
+    """A Run over the batch's columns, kept with the batch; None if they are unusual.
 
-    `make(cls, sources)` makes the Plan of a kind that is met for the first time.
+    `make(cls, sources)` makes a new Plan.
     """
     cdef Leaves found
     cdef int d, k, g
@@ -243,12 +243,12 @@ def bind(BatchBase batch not None, make):
     cdef Run run
     cdef MemberTable table = batch.table
     found.count = 0
-    found.lead_ndim = len(batch.__shape__)
-    if table is None or found.lead_ndim > MOST_LEADING:
+    found.leading_ndim = len(batch.__shape__)
+    if table is None or found.leading_ndim > MOST_LEADING:
         return None
-    for d in range(found.lead_ndim):
+    for d in range(found.leading_ndim):
         found.target[d] = batch.__shape__[d]
-    if not gather_leaves(batch, &found, found.lead_ndim):
+    if not gather_leaves(batch, &found, found.leading_ndim):
         return None
     collapse(&found)
     share_columns(&found)
@@ -266,10 +266,10 @@ def bind(BatchBase batch not None, make):
 
 
 def pack_small(batch, out, Py_ssize_t limit, make):
-    """Pack records of fewer than `limit` bytes from the first byte of `out` on, in this thread; the array they are in.
+    """Pack a batch of fewer than `limit` bytes to the start of `out`, in this thread; returns the array.
 
-    `out` is an array of bytes, or None for a new one. None where anything is unusual or a value does not fit: the
-    longer way finds out what it is.
+    `out` is an array of bytes, or None for a new one. Returns None if anything is unusual or a value does not fit:
+    `pack` then finds out what it is.
     """
     cdef BatchBase given
     cdef Run run

@@ -4,7 +4,7 @@ from libc.stdint cimport int32_t, int64_t, uintptr_t
 
 
 cdef extern from "scatter.h" nogil:
-    # `cpdef`: Python reads them as constants of the module.
+    # `cpdef` makes them constants of the Python module.
     cpdef enum:
         TYPE_F16, TYPE_F32, TYPE_F64, TYPE_I8, TYPE_I16, TYPE_I32, TYPE_I64, TYPE_U8, TYPE_U16, TYPE_U32, TYPE_U64
         TYPE_BOOL, TYPE_UNORM8, TYPE_SNORM8, TYPE_UNORM16, TYPE_SNORM16, TYPE_UNORM8X4_BGRA, TYPE_UNORM10_10_10_2
@@ -47,8 +47,8 @@ cdef extern from "pool.h" nogil:
                                int64_t start, int64_t stop, int mode, int workers)
 
 
-# What the instruction set in use converts with, NULL if it does not convert between these types. The C is linked into
-# this module alone; others reach it through here.
+# The conversion of the instruction set in use, or NULL. The C is linked into this module alone, so others call it
+# through this.
 cdef scatter_convert conversion(int from_type, int to_type) noexcept nogil
 # Bytes of a scalar.
 cdef int type_size(int code) noexcept nogil
@@ -65,7 +65,7 @@ cdef class Run:
     cdef void *memory
     cdef int64_t *strides
     cdef uintptr_t *extents
-    cdef int reach
+    cdef int extent_count
     cdef object shared, keep
     cdef readonly int64_t records
     cdef readonly int64_t size

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, embedsignature=True
-"""Runs a plan, forward (scatter) and back (gather), without the GIL. The contract is csrc/scatter.h."""
+"""Runs a plan, forward (scatter) and back (gather), without the GIL. See csrc/scatter.h."""
 
 import os
 
@@ -22,8 +22,8 @@ cdef extern from *:
         const char *name, *format;
         size_t offset;
     } step_fields[] = {
-        FIELD(kind, "i4"), FIELD(leaf, "i4"), FIELD(column, "4i4"), FIELD(column_offset, "4i8"), FIELD(record_offset, "i8"),
-        FIELD(slot.shape, "i4"), FIELD(copy.bytes, "i8"), FIELD(zero.bytes, "i8"),
+        FIELD(kind, "i4"), FIELD(leaf, "i4"), FIELD(column, "4i4"), FIELD(column_offset, "4i8"),
+        FIELD(record_offset, "i8"), FIELD(slot.shape, "i4"), FIELD(copy.bytes, "i8"), FIELD(zero.bytes, "i8"),
         FIELD(transpose.count, "i8"), FIELD(transpose.column_step, "i8"), FIELD(transpose.record_step, "i8"),
         FIELD(transpose.row_step, "i8"), FIELD(transpose.rows, "i4"), FIELD(transpose.cols, "i4"),
         FIELD(convert.count, "i8"), FIELD(convert.step, "i8"), FIELD(convert.from_type, "i4"),
@@ -40,7 +40,7 @@ cdef extern from *:
     const step_field *step_fields
     int STEP_FIELDS
 
-# The struct as a dtype, its fields named as in C. What is in its union lies over each other.
+# scatter_step as a dtype, with the field names of C. The fields of the union overlap.
 cdef int field
 STEP = np.dtype({
     "names": [step_fields[field].name.decode() for field in range(STEP_FIELDS)],
@@ -53,7 +53,7 @@ TYPE_CODES = {
     "f2": TYPE_F16, "f4": TYPE_F32, "f8": TYPE_F64, "i1": TYPE_I8, "i2": TYPE_I16, "i4": TYPE_I32, "i8": TYPE_I64,
     "u1": TYPE_U8, "u2": TYPE_U16, "u4": TYPE_U32, "u8": TYPE_U64, "b1": TYPE_BOOL,
 }
-# Scalars that only vertex data has, by the names that their formats begin with in WebGPU; of the last two each is a
+# The scalars of vertex data, by the names that their formats start with in WebGPU. Each scalar of the last two is a
 # quarter of one.
 VERTEX_CODES = {
     "uint8": TYPE_U8, "sint8": TYPE_I8, "uint16": TYPE_U16, "sint16": TYPE_I16,
@@ -64,7 +64,7 @@ VERTEX_CODES = {
 TYPE_SIZES = tuple([scatter_type_size[field] for field in range(TYPE_COUNT)])
 
 cdef enum:
-    # A microsecond's work: letting the GIL go and taking it again costs a tenth of that.
+    # About a microsecond of work; releasing the GIL and taking it again costs a tenth of that.
     KEEP_GIL_BYTES = 16384
 
 if not pool_init():
@@ -81,7 +81,7 @@ cdef int type_size(int code) noexcept nogil:
 
 
 def forget_helpers():
-    """In a forked child: it has this module's memory, but none of the threads."""
+    """For a forked child: it has this module's memory, but none of its threads."""
     pool_after_fork()
 
 
@@ -104,7 +104,7 @@ def isa():
 
 
 def use_isa(str name):
-    """Use another instruction set from now on; returns the one that was in use."""
+    """Use another instruction set from now on; returns the previous one."""
     global chosen
     before, index = isa(), 0
     while scatter_isa_at(index) != NULL:
@@ -116,7 +116,7 @@ def use_isa(str name):
 
 
 cdef void extent(Py_buffer *view, uintptr_t *low_high) noexcept:
-    """The first byte of an array, and the one after its last; nothing for an empty one."""
+    """The address of an array's first byte, and the one after its last; both the same if it is empty."""
     cdef int d
     low_high[0] = low_high[1] = <uintptr_t>view.buf
     for d in range(view.ndim):
@@ -128,7 +128,7 @@ cdef void extent(Py_buffer *view, uintptr_t *low_high) noexcept:
 
 
 cdef class Plan:
-    """The steps that pack or unpack records of one kind, in memory of their own; any number of runs share it."""
+    """The steps that pack or unpack records of one kind. Any number of runs share it."""
 
     def __cinit__(self):
         self.memory = NULL
@@ -168,13 +168,12 @@ cdef class Plan:
         free(self.memory)
 
 
-# It keeps arrays and a plan, none of which leads back here.
+# It refers to arrays and a plan, none of which refers to it.
 @cython.no_gc
 cdef class Run:
-    """A plan bound to columns: everything that packing or unpacking them again needs.
+    """A plan bound to columns: all that packing or unpacking them needs, any number of times.
 
-    Keeps references to the arrays, whose memory it reads or writes; `records` and `size` count records
-    and bytes of one record.
+    Keeps references to the arrays whose memory it reads or writes. `records` is their number, `size` the bytes of one.
     """
 
     def __cinit__(self):
@@ -195,7 +194,7 @@ cdef class Run:
             PyObject_GetBuffer(arrays[k], &view, PyBUF_STRIDES)
             self.plan.bases[k] = <char *>view.buf
             PyBuffer_Release(&view)
-        # Members of one structured array share a column, but each has its own reach.
+        # Members of one structured array share a column, but each has its own extent.
         for k in range(<int>len(views)):
             PyObject_GetBuffer(views[k], &view, PyBUF_STRIDES | (PyBUF_WRITABLE if writable else 0))
             extent(&view, &self.extents[2 * k])
@@ -207,20 +206,20 @@ cdef class Run:
         free(self.memory)
 
     @property
-    def streams(self):
-        """How many columns of memory the run walks: members of one structured array share one."""
+    def columns(self):
+        """The number of columns; members of one structured array share one."""
         return self.plan.columns
 
     cdef bint touches(self, const char *memory, int64_t length) noexcept:
         cdef int k
         cdef uintptr_t low = <uintptr_t>memory
-        for k in range(self.reach):
+        for k in range(self.extent_count):
             if self.extents[2 * k] < low + length and low < self.extents[2 * k + 1]:
                 return True
         return False
 
     def overlaps(self, data, int64_t offset, int64_t length):
-        """Whether bytes [offset, offset + length) of `data`, a buffer, lie over a column."""
+        """Whether bytes [offset, offset + length) of `data`, a buffer, overlap a column."""
         cdef Py_buffer view
         cdef bint found
         PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
@@ -229,12 +228,10 @@ cdef class Run:
         return found
 
     def scatter(self, out, int64_t offset, int64_t stride, int64_t start, int64_t stop, int mode, int workers=1):
-        """Pack records [start, stop) into `out`, record `start` at byte `offset`; (record, leaf) of a fault.
+        """Pack records [start, stop) to `out`, a writable contiguous buffer, record `start` at byte `offset`.
 
-        `workers` threads share the records, this one included.
-
-        The record is -1 when all went well, and OVERLAP when nothing was done because `out` lies over a
-        column. `out` is a writable contiguous buffer of any kind.
+        Returns the (record, leaf) of the first value that does not fit. The record is -1 if all fit, and OVERLAP if
+        nothing was done because `out` overlaps a column. `workers` threads share the records, this one included.
         """
         cdef scatter_status status
         if mode == MODE_CHECK:
@@ -245,7 +242,7 @@ cdef class Run:
         return self.run_over(out, PyBUF_SIMPLE | PyBUF_WRITABLE, offset, stride, start, stop, mode, True, workers)
 
     cdef bint scatter_plainly(self, char *to, int64_t stride, int64_t room) noexcept:
-        """Pack all records to an address with room for so many bytes; whether that was possible and done."""
+        """Pack all records to an address with room for `room` bytes; returns whether that was done."""
         cdef scatter_status status
         if stride < self.size or room < stride * self.records or self.touches(to, stride * self.records):
             return False
@@ -257,7 +254,7 @@ cdef class Run:
         return status.record == -1
 
     def gather(self, data, int64_t offset, int64_t stride, int64_t start, int64_t stop, int mode=0, int workers=1):
-        """Unpack records [start, stop) from `data`, record `start` at byte `offset`; (record, leaf) of a fault."""
+        """Unpack records [start, stop) from `data`, record `start` at byte `offset`; returns what `scatter` does."""
         return self.run_over(data, PyBUF_SIMPLE, offset, stride, start, stop, mode, False, workers)
 
     cdef tuple run_over(self, records, int flags, int64_t offset, int64_t stride, int64_t start, int64_t stop, int mode,
@@ -298,7 +295,7 @@ cdef class Run:
 
 
 cdef int bind_run(Run run, Plan plan, int columns, int views, int ndim, const int64_t *shape, object keep) except -1:
-    """Give a run its plan and its memory; addresses, strides and extents are the caller's to fill."""
+    """Give a run its plan and its memory. The caller fills in addresses, strides and extents."""
     cdef char *at
     cdef int k
     run.memory = malloc(columns * sizeof(char *) + (columns + 1) * ndim * sizeof(int64_t)
@@ -314,7 +311,7 @@ cdef int bind_run(Run run, Plan plan, int columns, int views, int ndim, const in
     run.plan.shape = <int64_t *>at
     memcpy(at, shape, ndim * sizeof(int64_t))
     run.extents = <uintptr_t *>(at + ndim * sizeof(int64_t))
-    run.reach = views
+    run.extent_count = views
     run.plan.columns, run.plan.ndim = columns, ndim
     run.size = plan.plan.size
     run.records = 1

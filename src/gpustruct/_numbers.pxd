@@ -1,4 +1,4 @@
-"""Python numbers into the bytes of one member: what the other compiled modules use of `_numbers`."""
+"""What the other compiled modules use of `_numbers`."""
 
 cimport numpy as cnp
 from cpython.object cimport PyObject
@@ -35,17 +35,17 @@ cdef int put_numpy_scalar(int code, char *to, PyObject *value) noexcept
 
 
 cdef inline bint is_normalized(int code) noexcept:
-    """Whether integers stand for floats, one scalar in each."""
+    """Whether the format is an integer for each float."""
     return code == TYPE_UNORM8 or code == TYPE_SNORM8 or code == TYPE_UNORM16 or code == TYPE_SNORM16
 
 
 cdef inline int put(int code, char *to, PyObject *value) noexcept:
-    """Write one Python number as the scalar `code`; 1, and nothing written, for what needs a closer look."""
+    """Write one Python number as the scalar `code`; returns 1, with nothing written, if it cannot."""
     cdef double d
     cdef float f
     cdef long long n
     cdef int overflow = 0
-    # Whether it is of a class derived from float takes a call, which an int need not wait for.
+    # The check for classes derived from float is a call: an int skips it.
     if is_exact_float(value) or (not is_int(value) and is_float(value)):
         d = float_value(value)
         if code == TYPE_F32:
@@ -88,7 +88,7 @@ cdef inline int put_integer(int code, char *to, long long n) noexcept:
 
 
 cdef struct IndexPath:
-    # The index of a record, or of an element of an array inside it; `outer` is that of what it is inside of.
+    # The index of a record, or of an element of an array; `outer` is the index of what contains it.
     const IndexPath *outer
     Py_ssize_t index
 
@@ -99,6 +99,7 @@ cdef tuple index_of(const IndexPath *path)
 cdef class Writer:
     cdef int write(self, char *at, object value, const IndexPath *path) except -1
     cdef int write_plain(self, char *at, PyObject *value) noexcept
+    cdef void prefetch_members(self, PyObject *value) noexcept
 
 
 cdef class NumberWriter(Writer):

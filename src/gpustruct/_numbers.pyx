@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, embedsignature=True
-"""Python numbers into the bytes of one member: what records of objects are read with, and views written.
+"""Python numbers to the bytes of one member. Lists of objects and views are written with these.
 
-A Writer knows one type; it writes all of a value or, where that fails, nothing.
+A Writer writes values of one type. If a value does not fit, it writes nothing.
 """
 
 cimport numpy as cnp
@@ -26,7 +26,7 @@ cdef extern from "_values.h":
     enum:
         NPY_HALF
 
-# numpy's types of what a view shows as it is.
+# The numpy types of scalars that a view shows unchanged.
 cdef int NUMPY_TYPE[TYPE_COUNT]
 NUMPY_TYPE[TYPE_F16], NUMPY_TYPE[TYPE_F32] = NPY_HALF, cnp.NPY_FLOAT
 NUMPY_TYPE[TYPE_I32], NUMPY_TYPE[TYPE_U32] = cnp.NPY_INT, cnp.NPY_UINT
@@ -34,11 +34,11 @@ NUMPY_TYPE[TYPE_I16], NUMPY_TYPE[TYPE_U16] = cnp.NPY_SHORT, cnp.NPY_USHORT
 NUMPY_TYPE[TYPE_I8], NUMPY_TYPE[TYPE_U8] = cnp.NPY_BYTE, cnp.NPY_UBYTE
 
 cdef enum:
-    SMALL = 64  # scalars that are staged on the stack
+    SMALL = 64  # so many scalars are staged on the stack
 
 
 cdef int code_of(cnp.ndarray array) noexcept:
-    """The kernel's name for an array's dtype; -1 for one that it has none for."""
+    """The kernel's code for an array's dtype, or -1."""
     cdef char kind = array_kind(array)
     cdef int size = cnp.PyArray_ITEMSIZE(array)
     if not cnp.PyArray_ISNOTSWAPPED(array):
@@ -71,7 +71,7 @@ cdef void copy_strided(char *dense, char *strided, const cnp.npy_intp *shape, co
     cols = shape[ndim - 1]
     for i in range(rows):
         row = strided + (i * strides[0] if ndim == 2 else 0)
-        # Sizes that the compiler knows become single loads and stores.
+        # Constant sizes become single loads and stores.
         if unit == 4:
             for j in range(cols):
                 memcpy(dense + 4 * j if gather else row + j * strides[ndim - 1],
@@ -88,7 +88,7 @@ cdef void copy_strided(char *dense, char *strided, const cnp.npy_intp *shape, co
 
 
 cdef int put_numpy_scalar(int code, char *to, PyObject *value) noexcept:
-    """`put` for numpy's own scalars but float64, which is a Python float, and those that are wider."""
+    """`put` for numpy's scalars, except float64, which is a Python float, and wider ones."""
     cdef float bits
     cdef long long n
     cdef int size
@@ -108,7 +108,7 @@ cdef int put_numpy_scalar(int code, char *to, PyObject *value) noexcept:
 
 
 cdef int put_narrow(int code, char *to, long long n) noexcept:
-    """`put_integer` for 8 and 16 bits; for normalized formats it is Python's to say whether 1 is 1.0 or 1/255."""
+    """`put_integer` for 8 and 16 bits. For normalized formats, Python decides whether 1 is 1.0 or 1/255."""
     cdef scatter_convert convert
     if code != TYPE_U8 and code != TYPE_I8 and code != TYPE_U16 and code != TYPE_I16:
         return 1
@@ -117,12 +117,12 @@ cdef int put_narrow(int code, char *to, long long n) noexcept:
 
 
 cdef inline bint in_fours(int code) noexcept:
-    """Whether four scalars are one integer of the record."""
+    """Whether four scalars share one integer of the record."""
     return code == TYPE_UNORM8X4_BGRA or code == TYPE_UNORM10_10_10_2
 
 
 cdef tuple index_of(const IndexPath *path):
-    """The indices of a value from the outermost in: the record's number, then those in arrays."""
+    """The indices of a value: the record's number, then those in arrays, from the outermost."""
     cdef list found = []
     while path != NULL:
         found.append(path.index)
@@ -131,11 +131,11 @@ cdef tuple index_of(const IndexPath *path):
 
 
 cdef class Writer:
-    """Writes one Python value into the bytes of its type.
+    """Writes one Python value to the bytes of its type.
 
-    `write` takes every value or raises; `path` says where in a list or an array it is, for the error. `write_plain`
-    takes exact Python and numpy types alone and runs no code of theirs, so that it may borrow them; where it returns
-    1, some bytes may be written, and `write` comes next.
+    `write` writes any value or raises; `path` says where in a list or an array the value is, for the error.
+    `write_plain` knows exact Python and numpy types only. It runs no Python code, so it needs no references. Where it
+    returns 1, it may have written some bytes, and the caller calls `write`.
     """
 
     cdef int write(self, char *at, object value, const IndexPath *path) except -1:
@@ -144,12 +144,15 @@ cdef class Writer:
     cdef int write_plain(self, char *at, PyObject *value) noexcept:
         return 1
 
+    cdef void prefetch_members(self, PyObject *value) noexcept:
+        """Prefetch what a value refers to. The value itself should be in the cache by now."""
+
 
 cdef class NumberWriter(Writer):
-    """A scalar, a vector, a matrix or arrays of them: numbers at strides.
+    """A scalar, a vector, a matrix or arrays of them: numbers with strides.
 
-    `check(index, value)` is asked about what is no plain number, tuple, list or array that fits at once: it gives an
-    array in native byte order whose shape and values fit, or raises. `index` is where the value is, as in `index_of`.
+    `check(index, value)` is called for a value that is not a plain number, tuple, list or array that fits. It returns
+    an array in native byte order whose shape and values fit, or raises. `index` is that of `index_of`.
     """
 
     def __init__(self, int code, int unit, axes, check):
@@ -200,7 +203,7 @@ cdef class NumberWriter(Writer):
         return self.write_array(at, <cnp.ndarray>value) if is_array(value) else 1
 
     cdef int put_strided(self, char *at, PyObject *value, int axis) noexcept:
-        """Write the items of nested tuples and lists, each at its place."""
+        """Write the items of nested tuples and lists directly to their strides."""
         cdef PyObject **items
         cdef Py_ssize_t k
         if not (is_tuple(value) or is_list(value)) or length_of(value) != self.shape[axis]:
@@ -270,7 +273,7 @@ cdef class NumberWriter(Writer):
             stage = <char *>malloc(self.count * 12)
             if stage == NULL:
                 return -1
-        # Everything is read before anything is written: the array may be a view of these bytes.
+        # All is read before anything is written: the array may be a view of these bytes.
         if convert == NULL:
             copy_strided(stage, <char *>cnp.PyArray_DATA(array), self.shape, cnp.PyArray_STRIDES(array), self.ndim,
                          size, True)
@@ -295,7 +298,7 @@ cdef class NumberWriter(Writer):
             copy_strided(stage, at, self.shape, self.strides, self.ndim, self.unit, False)
 
     cdef object read(self, char *at, object owner, bint writable):
-        """The value: a number, or an array over the bytes; for normalized formats a copy, as floats."""
+        """The value: a number, or an array over the bytes. For normalized formats, floats: a copy."""
         cdef double d
         cdef long long n
         cdef int numpy_type = -1
@@ -314,7 +317,7 @@ cdef class NumberWriter(Writer):
         return array
 
     cdef object decode(self, char *at):
-        """Normalized integers as float32: one as a Python float, more as a read-only array."""
+        """Normalized integers as floats: one as a Python float, more as a read-only array of float32."""
         cdef char small[SMALL * 4]
         cdef char *stage = small
         cdef double d

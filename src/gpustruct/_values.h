@@ -1,4 +1,4 @@
-/* Python objects seen from C, for the Cython modules that write their values into bytes. */
+/* Python objects in C, for the Cython modules that write their values to bytes. */
 #ifndef GPUSTRUCT_VALUES_H
 #define GPUSTRUCT_VALUES_H
 
@@ -24,8 +24,8 @@ static inline void prefetch(const void *memory) {
 #endif
 }
 
-/* Python floats as f32; 1, and nothing written, if one is no float or does not fit. NaN and infinity fit too, but one
- * comparison is cheaper than three. Every float has a variable: an array would be stored and loaded again. */
+/* Writes Python floats as f32; returns 1, with nothing written, if one is not a float or does not fit. NaN and infinity
+ * would fit too, but one comparison is cheaper than three. Four variables stay in registers; an array would not. */
 static inline int float_fits(PyObject *value, float *f, double limit) {
     if (!PyFloat_CheckExact(value)) return 0;
     double d = PyFloat_AS_DOUBLE(value);
@@ -46,7 +46,7 @@ static inline int put_floats(char *to, PyObject **values, Py_ssize_t count, doub
     return 0;
 }
 
-/* What most members of a struct are. */
+/* The usual members of structs. */
 enum member_kind { MEMBER_OTHER, MEMBER_F32, MEMBER_I32, MEMBER_U32, MEMBER_VEC2F, MEMBER_VEC3F, MEMBER_VEC4F };
 
 static inline int put_float(char *to, PyObject *value, float *doubt) {
@@ -96,8 +96,8 @@ static inline int put_small(char *to, PyObject *value, const int negative) {
     return 0;
 }
 
-/* Write an exact float, a small exact int, or a tuple or list of exact floats; 1 for any other value, which may be
- * written in part. `doubt` is no longer 0 after a float that is not finite as f32: one look is enough for many. */
+/* Writes an exact float, a small exact int, or a tuple or list of exact floats; returns 1 for any other value, of which
+ * a part may be written. `doubt` becomes NaN after a float that is not finite as f32: one check covers many values. */
 static inline int put_member(int kind, char *to, PyObject *value, float *doubt) {
     switch (kind) {
         case MEMBER_F32: return put_float(to, value, doubt);
@@ -110,7 +110,7 @@ static inline int put_member(int kind, char *to, PyObject *value, float *doubt) 
     }
 }
 
-/* `put_member` for the members of a tuple or a list from `k` on, until one returns 1: which, or `count`. */
+/* `put_member` for the items of a tuple or a list from `k` on, until one returns 1; returns its index, or `count`. */
 static inline Py_ssize_t put_members(const struct plain_member *members, Py_ssize_t k, Py_ssize_t count, char *at,
                                      PyObject **items, float *doubt) {
     float found = *doubt;
@@ -119,7 +119,7 @@ static inline Py_ssize_t put_members(const struct plain_member *members, Py_ssiz
     return k;
 }
 
-/* Small integers are read where they lie. */
+/* Small integers are read without a call. */
 static inline long long int_value(PyObject *value, int *overflow) {
 #if PY_VERSION_HEX >= 0x030c0000
     if (PyUnstable_Long_IsCompact((PyLongObject *)value)) return PyUnstable_Long_CompactValue((PyLongObject *)value);
@@ -131,7 +131,7 @@ static inline long long int_value(PyObject *value, int *overflow) {
     return PyLong_AsLongLongAndOverflow(value, overflow);
 }
 
-/* numpy's integers that fit into 64 bits with a sign, and its bool: whether `value` is one. */
+/* Whether `value` is a numpy bool, or a numpy integer that fits into int64; it goes to *n. */
 static inline int numpy_integer(PyObject *value, long long *n) {
 #define INTEGER(name) \
     if (Py_TYPE(value) == &Py##name##ArrType_Type) { \
@@ -155,7 +155,7 @@ static inline int numpy_integer(PyObject *value, long long *n) {
     return 0;
 }
 
-/* The bits of numpy's float32 or float16, and how many bytes they are; 0 for anything else. */
+/* Copies the bits of a numpy float32 or float16; returns their number of bytes, or 0 for anything else. */
 static inline int numpy_float(PyObject *value, void *bits) {
     if (Py_TYPE(value) == &PyFloatArrType_Type) {
         memcpy(bits, &PyArrayScalar_VAL(value, Float), 4);
@@ -168,10 +168,10 @@ static inline int numpy_float(PyObject *value, void *bits) {
     return 0;
 }
 
-/* For Cython, which then raises the error that a function of Python's C API has set. */
+/* Makes Cython raise the error that a function of Python's C API has set. */
 static inline int error_is_set(void) { return -1; }
 
-/* 16 is T_OBJECT_EX, an object that raises AttributeError while it is unset: what __slots__ makes. */
+/* 16 is T_OBJECT_EX: a __slots__ member, which raises AttributeError while it is unset. */
 static inline Py_ssize_t member_offset(PyObject *found, PyObject *kind) {
     if (Py_TYPE(found) != &PyMemberDescr_Type) return 0;
     if (!PyType_IsSubtype((PyTypeObject *)kind, PyDescr_TYPE(found))) return 0;
@@ -179,7 +179,7 @@ static inline Py_ssize_t member_offset(PyObject *found, PyObject *kind) {
     return member->type == 16 ? member->offset : 0;
 }
 
-/* Another number whenever a class or one of its bases has changed; 0 where that is unknown. */
+/* A number that changes when the class or one of its bases does; 0 if unknown. */
 static inline unsigned int version_of(PyObject *kind) { return ((PyTypeObject *)kind)->tp_version_tag; }
 
 #endif

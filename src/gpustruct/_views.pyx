@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, embedsignature=True
-"""Records over their own bytes, read and written through compiled members: what `view` gives."""
+"""The records that `view` returns: each member is a descriptor that reads and writes the record's bytes."""
 
 cimport numpy as cnp
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBUF_STRIDES, PyBUF_WRITABLE
@@ -16,7 +16,7 @@ cdef char *BYTES = b"B"
 
 
 cdef int export(Py_buffer *buffer, char *at, Py_ssize_t *size, bint writable, int flags) except -1:
-    """Bytes as a buffer; whose they are is the caller's to say, as PyBuffer_FillInfo would lose a reference to None."""
+    """Fill a buffer, except `obj`, which the caller sets: PyBuffer_FillInfo would lose a reference to None."""
     if flags & PyBUF_WRITABLE and not writable:
         raise BufferError("a view over read-only memory is not writable")
     buffer.buf, buffer.len, buffer.itemsize, buffer.readonly, buffer.ndim = at, size[0], 1, not writable, 1
@@ -66,9 +66,9 @@ cdef int set_member(object view, object name, object value) except -1:
 
 
 cdef class Records:
-    """`count` records of one class, or such rows of records, `stride` bytes apart.
+    """`count` records of one class, or arrays of records, `stride` bytes apart.
 
-    Its classes say what assigning to all of them means: `__assign__(value)`.
+    Subclasses define how a value is assigned to all of them: `__assign__(value)`.
     """
 
     cdef object owner
@@ -123,7 +123,7 @@ cdef class Records:
         rows = Records.__new__(type(self))
         rows.owner, rows.writable, rows.stride, rows.element = self.owner, self.writable, self.stride, self.element
         rows.at, rows.count = self.at + start * self.stride, count
-        # The padding after the last record need not be there.
+        # The bytes may end before the padding of the last record.
         rows.size = min(count * self.stride, self.size - start * self.stride) if count else 0
         return rows
 
@@ -154,8 +154,8 @@ cdef class Records:
 cdef class MemberDescriptor:
     """A member of a Record class: reads and writes its bytes at `offset`.
 
-    `writer` writes numbers; without it the member is a record of class `kind`, or, where `count` is not negative,
-    so many of what the MemberDescriptor `kind` says, `stride` bytes apart, as an object of the class `rows`.
+    A member of numbers has a `writer`. Otherwise it is a record of class `kind`; or, if `count` is not negative, an
+    object of class `rows` with `count` elements, `stride` bytes apart, each as the MemberDescriptor `kind` describes.
     `assign(view, value)` sets records.
     """
 
@@ -172,7 +172,7 @@ cdef class MemberDescriptor:
             raise TypeError("rows must be a class of Records")
         if writer is None and (not isinstance(kind, MemberDescriptor) if count >= 0 else not issubclass(kind, Record)):
             raise TypeError("a MemberDescriptor has a NumberWriter, a class of records, or rows of a MemberDescriptor")
-        # The padding after the last of some records need not be there.
+        # The bytes may end before the padding of the last record.
         if (offset < 0 or size < 0 or (count > 0 and (count - 1) * stride + (<MemberDescriptor>kind).size > size)
                 or (writer is not None and size < span_of(writer))):
             raise ValueError("a MemberDescriptor's bytes must hold what it writes")
@@ -208,7 +208,7 @@ cdef class MemberDescriptor:
         return f"<member {self.where}: {self.size} bytes at {self.offset}>"
 
     cdef object value_at(self, object owner, char *at, bint writable):
-        """The record, or the rows of records, at an address inside `owner`; numbers are read."""
+        """What is at an address inside `owner`: a record, rows of records, or numbers."""
         cdef Record record
         cdef Records rows
         if self.writer is not None:
@@ -232,7 +232,7 @@ cdef Py_ssize_t span_of(NumberWriter writer):
 
 
 def view_at(MemberDescriptor member not None, cnp.ndarray owner not None, Py_ssize_t offset):
-    """What `member` is, over the bytes of `owner`, an array of uint8, from `offset` on."""
+    """`member` over the bytes of `owner`, an array of uint8, from `offset` on."""
     if owner.dtype.char != "B" or not cnp.PyArray_IS_C_CONTIGUOUS(owner):
         raise TypeError("the bytes must be a contiguous array of uint8")
     if offset < 0 or offset > owner.nbytes or member.size > owner.nbytes - offset:
@@ -241,12 +241,12 @@ def view_at(MemberDescriptor member not None, cnp.ndarray owner not None, Py_ssi
 
 
 def element_of(Records records not None):
-    """The MemberDescriptor that each of some records is."""
+    """The MemberDescriptor of each of the records."""
     return records.element
 
 
 def differences(const unsigned char[::1] now, unsigned char[::1] before, Py_ssize_t gap):
-    """(offset, size) of the bytes that differ, in words of 4, closer ones than `gap` joined; `before` becomes `now`."""
+    """(offset, size) of the words that differ, joined where at most `gap` bytes are between; updates `before`."""
     cdef Py_ssize_t length = now.shape[0], k = 0, first = -1, last = 0, step
     if before.shape[0] != length:
         raise ValueError("both must have the same length")

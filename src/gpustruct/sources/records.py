@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from .. import _numbers, _records
+from .. import _numbers, _records, _structs
 from .. import layout as layouts
 from ..batches import DTYPES, Batch, ColumnSpec, as_batch
 from ..column_checks import SplitColumn, check_numbers, code_of, range_error, spelled, turned
@@ -114,7 +114,7 @@ def _new_writer(cls: Any, renamed: Renamed, path: str, options: Options) -> Any:
     )
     offsets = tuple(member.offset for member in cls.__layout__.fields)
     how, refuse = functools.partial(_how, members), functools.partial(_refuse, members)
-    return _records.StructWriter(members.keys, writers, offsets, how, refuse, options.extra, members.defaults)
+    return _structs.StructWriter(members.keys, writers, offsets, how, refuse, options.extra, members.defaults)
 
 
 def _members(cls: Any, renamed: Renamed, path: str, options: Options) -> Members:
@@ -131,7 +131,7 @@ def _default(name: str, spec: ColumnSpec, options: Options) -> Any:
         return options.defaults[name]
     # A nested struct that is missing is one that lacks all its members.
     nested = spec.type is spec.core and options.has_inside(name)
-    return {} if nested else _records.MISSING
+    return {} if nested else _structs.MISSING
 
 
 def _inside(renamed: Renamed, name: str) -> Renamed:
@@ -253,8 +253,8 @@ def _how(members: Members, index: Index, value: Any) -> int:
 
 def _differences(members: Members, names: Iterable[str]) -> tuple[list[str], list[str]]:
     """The keys that a record lacks which has these names, and the names that no member has."""
-    came, defaults = set(names), members.defaults or (_records.MISSING,) * len(members.keys)
-    needed = [key for key, default in zip(members.keys, defaults, strict=True) if default is _records.MISSING]
+    came, defaults = set(names), members.defaults or (_structs.MISSING,) * len(members.keys)
+    needed = [key for key, default in zip(members.keys, defaults, strict=True) if default is _structs.MISSING]
     missing = [key for key in _flat(needed) if key not in came]
     known = set(_flat(members.keys))
     return missing, [] if members.options.extra else [name for name in names if name not in known]
