@@ -11,7 +11,6 @@ import numpy as np
 from ..batches import Batch
 from ..errors import LayoutError
 from ..layout import MAX_MEMBERS, SCALARS, Layout, Member
-from ..members import core_of
 from ..types import PLAIN_TYPES, array, attributed, layout_of, make_struct, size
 from .orders import smallest_order
 
