@@ -175,7 +175,7 @@ VALUES: list[Any] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("value", VALUES, ids=repr)
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
 def test_vectors_from_anything(value: Any) -> None:
     made = batch(Particle, [(value, 1, 2)] * 3)
     want = reference.pack(Particle(position=np.array([value] * 3, np.asarray(value).dtype), life=1, id=2))

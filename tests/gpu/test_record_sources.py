@@ -182,7 +182,9 @@ def test_data_refused(device: Any) -> None:
         RecordBuffer(device, Item, data=vec3f([1, 2, 3]))
 
 
-@pytest.mark.parametrize("value", [3, None, "abc", object(), np.zeros(3), b"xyz", 1.5], ids=repr)
+@pytest.mark.parametrize(
+    "value", [3, None, "abc", object(), np.zeros(3), b"xyz", 1.5], ids=lambda value: type(value).__name__
+)
 def test_what_is_no_record_is_refused(device: Any, value: Any) -> None:
     buffer = RecordBuffer(device, Item, 4, data=items(2))
     for call in (buffer.write, buffer.append, lambda v: buffer.write(v, where=[0])):
