@@ -189,7 +189,7 @@ def test_a_target_takes_what_it_adds(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main(["inspect", shader]) == 1
     capsys.readouterr()
     assert main(["inspect", "--target", "naga", shader]) == 0
-    assert "Wide.many: i64 is naga's own type" in capsys.readouterr().out
+    assert "Wide.many: i64 is a type of naga, not of WGSL" in capsys.readouterr().out
 
 
 def test_a_python_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -323,10 +323,10 @@ def test_skip_takes_what_stands_alone() -> None:
     assert list(module.structs) == ["A", "E"]
     assert module.functions == ("f", "g")
     reasons = {part.text: part.reason for part in module.skipped}
-    assert reasons["#import a::b"] == "it is no WGSL"
+    assert reasons["#import a::b"] == "it is not WGSL"
     assert "placeholder" in reasons["const M = {{ m }};"]
     assert "under a condition: #ifdef BIG" in reasons["struct B { b: f32 }"]
-    assert "inside it: #ifdef BIG" in reasons["struct C {"]
+    assert "inclusion: #ifdef BIG" in reasons["struct C {"]
     assert "'B'" in reasons["struct D"]
     assert "placeholder" in reasons["@group(#{GROUP}) @binding(0) var<uniform> e: E;"]
 

@@ -34,7 +34,7 @@ def parser(saved: Path) -> tuple[Any, bool]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lark.Lark, "__init__", counted)
-        return tables.parser(syntax._Ready, syntax._Tree(), saved), not made
+        return tables.parser(syntax._TokenLexer, syntax._Tree(), saved), not made
 
 
 def outcomes(text: str, monkeypatch: pytest.MonkeyPatch, grammar: Any) -> list[Any]:
@@ -45,12 +45,12 @@ def outcomes(text: str, monkeypatch: pytest.MonkeyPatch, grammar: Any) -> list[A
     try:
         offset = tokens.next_start(source, 0)
         while offset < len(text):
-            piece = tokens.piece_from(source, offset)
+            span = tokens.declaration_span(source, offset)
             try:
-                found.append(syntax.tree(source, piece))
+                found.append(syntax.tree(source, span))
             except WgslError as error:
                 found.append(str(error))
-            offset = tokens.next_start(source, piece.end)
+            offset = tokens.next_start(source, span.end)
     except WgslError as error:
         found.append(str(error))
     return found

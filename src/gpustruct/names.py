@@ -1,4 +1,4 @@
-"""The names that WGSL allows and refuses.
+"""Which names WGSL allows.
 
 WGSL §3.7 (keywords), §3.8 (identifiers), §16.1 (keyword summary) and §16.2 (reserved words).
 """
@@ -30,15 +30,15 @@ RESERVED = frozenset(
 
 
 def is_identifier(name: str) -> bool:
-    """Whether `name` has the form of a WGSL identifier (§3.8), reserved or not.
+    """Whether `name` has the form of a WGSL identifier (§3.8). Reserved words have it too.
 
     >>> is_identifier("position"), is_identifier("Δt"), is_identifier("_"), is_identifier("__x")
     (True, True, False, False)
     """
     if name == "_" or name.startswith("__") or not name:
         return False
-    # Python's own identifiers are XID_Start and XID_Continue plus "_" too, but only after NFKC;
-    # WGSL does not normalise, so a name that normalising changes is checked character by character.
+    # Python's identifiers have the same form, but Python normalises them (NFKC) first and WGSL does not. A name that
+    # normalising would change is checked character by character.
     if unicodedata.is_normalized("NFKC", name):
         return name.isidentifier()
     return all(character == "_" or ("a" + character).isidentifier() for character in name) and (
@@ -47,7 +47,7 @@ def is_identifier(name: str) -> bool:
 
 
 def is_reserved(name: str) -> bool:
-    """Whether WGSL keeps `name` for itself.
+    """Whether `name` is a keyword or a reserved word of WGSL.
 
     >>> is_reserved("target"), is_reserved("size")
     (True, False)
@@ -56,7 +56,7 @@ def is_reserved(name: str) -> bool:
 
 
 def is_legal(name: str) -> bool:
-    """Whether `name` may name a struct or one of its members.
+    """Whether `name` is a legal name for a struct or a member.
 
     >>> is_legal("size"), is_legal("loop"), is_legal("2d")
     (True, False, False)
@@ -65,7 +65,7 @@ def is_legal(name: str) -> bool:
 
 
 def suggest(name: str) -> str:
-    """A legal name that is close to one that is not.
+    """A legal name that is similar to `name`.
 
     >>> suggest("target"), suggest("2d"), suggest("a b"), suggest("__x"), suggest("")
     ('target_', '_2d', 'a_b', 'x', 'x_')
@@ -78,7 +78,7 @@ _PADDING = re.compile(r"(?:\w*_)?(?i:pad|padding|unused|reserved|dummy|filler)(?
 
 
 def is_padding(name: str) -> bool:
-    """Whether a member is called as people call padding that they write by hand.
+    """Whether `name` is a usual name for padding that people write by hand.
 
     >>> is_padding("_pad"), is_padding("pad0"), is_padding("_padding_1"), is_padding("align_pad")
     (True, True, True, True)

@@ -1,4 +1,4 @@
-"""WGSL text in, WGSL text out: parse, declare, check, stubs. lark is loaded by the first parse."""
+"""Read, write and compare WGSL text: parse, declare, check, stubs. The first parse imports lark."""
 
 from ..errors import BackendWarning
 from .class_text import stubs

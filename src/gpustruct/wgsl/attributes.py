@@ -1,4 +1,4 @@
-"""Attributes: which may stand where, and those of members, parameters and results. WGSL §12 (attributes)."""
+"""Attributes: where each is allowed, and their values on members, parameters and results. WGSL §12 (attributes)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import BackendWarning
 from . import builtin_values, kinds
 from .builtin_values import MOST_CLIP_DISTANCES, BuiltinValue
 from .extensions import REQUIRES
@@ -15,10 +14,10 @@ from .kinds import Type
 from .scope import Scope
 from .syntax import Attribute, Name
 
-# The attributes of inputs and outputs, each with the numbers of arguments that it takes.
+# The attributes of inputs and outputs, with the numbers of arguments that each may have.
 INTERFACE = {"location": (1,), "builtin": (1,), "interpolate": (1, 2), "invariant": (0,), "blend_src": (1,)}
 MEMBER = {"align": (1,), "size": (1,), **INTERFACE}
-# §13.3.1.3 (interpolation): the types, and the samplings that each may have.
+# §13.3.1.3 (interpolation): the interpolation types, with the samplings that each may have.
 SAMPLINGS = {
     "perspective": ("center", "centroid", "sample"),
     "linear": ("center", "centroid", "sample"),
@@ -26,15 +25,15 @@ SAMPLINGS = {
 }
 _HINTS = {
     "stride": "; an array's stride follows from its element: wrap it in a struct with @size",
-    "offset": "; a member's place follows from @size of the one before and its own @align",
-    "block": "; WGSL has no @block any more",
+    "offset": "; use @align, or @size on the member before",
+    "block": "; WGSL no longer has @block",
     "stage": "; write @vertex, @fragment or @compute",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """What the attributes of one member, parameter or result say about inputs and outputs."""
+    """The attributes for inputs and outputs on one member, parameter or result."""
 
     location: int | None = None
     builtin: str = ""
@@ -48,7 +47,7 @@ class Interface:
 
     @property
     def text(self) -> str:
-        """As WGSL writes it, with a blank after each attribute."""
+        """As WGSL text, with a blank after each attribute."""
         parts: list[str] = []
         if self.builtin:
             parts.append(f"@builtin({self.builtin})")
@@ -66,7 +65,7 @@ class Interface:
 def by_name(
     scope: Scope, attributes: Sequence[Attribute], allowed: Mapping[str, tuple[int, ...]], what: str
 ) -> dict[str, Attribute]:
-    """`attributes` by name; WgslError for one that is unknown here, repeated, or has the wrong arguments."""
+    """`attributes` by name. Raises WgslError for one that is not allowed here, repeated, or has wrong arguments."""
     found: dict[str, Attribute] = {}
     for attribute in attributes:
         name, offset = attribute.name, attribute.offset
@@ -84,7 +83,7 @@ def by_name(
 
 
 def number(scope: Scope, attribute: Attribute) -> int:
-    """The argument of @group, @binding or @location: a const-expression, 0 or more."""
+    """The argument of @group, @binding or @location: a const-expression that must not be negative."""
     value = scope.integer(attribute.arguments[0], f"@{attribute.name}")
     if value < 0:
         raise scope.source.error("attribute-number", attribute.offset, name=attribute.name, value=value)
@@ -92,7 +91,7 @@ def number(scope: Scope, attribute: Attribute) -> int:
 
 
 def word(scope: Scope, attribute: Attribute, index: int, wanted: Sequence[str]) -> str:
-    """An argument that must be one of some words, which no declaration can hide."""
+    """An argument that must be one of the words `wanted`. Declarations do not hide these words."""
     node = attribute.arguments[index]
     text = node.text if isinstance(node, Name) and node.arguments is None else ""
     if text not in wanted:
@@ -104,7 +103,7 @@ def word(scope: Scope, attribute: Attribute, index: int, wanted: Sequence[str]) 
 
 
 def interface(scope: Scope, found: Mapping[str, Attribute], kind: Type) -> Interface:
-    """The attributes of inputs and outputs among `found`, which stand on something of type `kind`."""
+    """The attributes for inputs and outputs among `found`, on something of type `kind`."""
     source = scope.source
     location = _location(scope, found, kind)
     builtin = _builtin(scope, found["builtin"], kind) if "builtin" in found else ""
@@ -136,15 +135,13 @@ def _builtin(scope: Scope, attribute: Attribute, kind: Type) -> str:
     name = node.text if isinstance(node, Name) and node.arguments is None else "an expression"
     uses = builtin_values.find(name, naga=scope.target.is_naga)
     if not uses:
-        where = f"line {scope.source.line_at(node.offset)}"
         if builtin_values.find(name, naga=True):
-            scope.warn(BackendWarning.of("naga-extension", backend="naga", name=f"@builtin({name})", where=where))
+            scope.warn_at("naga-extension", node.offset, backend="naga", name=f"@builtin({name})")
         raise scope.source.error("builtin-unknown", node.offset, name=name)
     enable = uses[0].enable
     if enable and enable not in scope.enabled:
         if enable == "subgroups":
-            where = f"line {scope.source.line_at(node.offset)}"
-            scope.warn(BackendWarning.of("naga-subgroups", name=name, where=where))
+            scope.warn_at("naga-subgroups", node.offset, name=name)
         raise scope.source.error("extension-missing", node.offset, name=f"@builtin({name})", extension=enable)
     if uses[0].requires:
         scope.warn_at("naga-requires", node.offset, name=uses[0].requires, remedy=REQUIRES[uses[0].requires].remedy)
@@ -190,7 +187,7 @@ def _blend_source(scope: Scope, found: Mapping[str, Attribute]) -> int | None:
 
 
 def check_once(scope: Scope, places: Sequence[tuple[Interface, Type, Any, Any]]) -> None:
-    """Refuse two uses of one location or builtin value among the inputs, or the outputs, of an entry point."""
+    """Raise WgslError if two inputs, or two outputs, of an entry point have the same location or builtin value."""
     seen: set[Any] = set()
     for found, _, node, _ in places:
         if not found.is_given:

@@ -1,4 +1,4 @@
-"""The bind group layouts that entry points need, as the dictionaries that wgpu takes. WebGPU §8.1 (GPUBindGroupLayout)."""
+"""The bind group layouts that entry points need, as dictionaries for wgpu. WebGPU §8.1 (GPUBindGroupLayout)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ACCESS = {"read": "read-only", "write": "write-only", "read_write": "read-write
 
 
 def chosen(names: Sequence[str], known: Mapping[str, EntryPoint]) -> list[EntryPoint]:
-    """The entry points called `names`, all of them without names; BindingError for one that does not exist."""
+    """The entry points called `names`, or all of them without names. Raises BindingError for an unknown name."""
     for name in names:
         if name not in known:
             way_out = closest(str(name), known, "pass a text with an entry point, such as @compute fn main")
@@ -25,7 +25,7 @@ def chosen(names: Sequence[str], known: Mapping[str, EntryPoint]) -> list[EntryP
 
 
 def used(entry_points: Iterable[EntryPoint], bindings: Mapping[str, Variable]) -> dict[tuple[int, int], Variable]:
-    """The variables that `entry_points` use, by group and binding; BindingError where two share a place."""
+    """The variables that `entry_points` use, by group and binding. Raises BindingError if two have the same."""
     found: dict[tuple[int, int], Variable] = {}
     users: dict[str, str] = {}
     for entry in entry_points:
@@ -77,7 +77,7 @@ def _check_names(option: str, names: Iterable[str], bindings: Mapping[str, Varia
 
 
 def _filters(entry_points: Sequence[EntryPoint], given: Mapping[str, bool]) -> dict[str, bool]:
-    """Whether each texture is filtered and each sampler filters: as given, else as the texts' use asks for."""
+    """Whether each texture is filterable and each sampler filtering: as given, else as the shader uses them."""
     found: dict[str, bool] = {}
     for entry in entry_points:
         for texture, sampler in entry.sampled:

@@ -1,7 +1,7 @@
-"""The bodies of functions, read for the names of the module that they use. WGSL §5 (declaration and scope).
+"""Find the module's names that the bodies of functions use. WGSL §5 (declaration and scope).
 
-Nothing is judged here. A name that a parameter or a local declaration hides is not the module's; a local declaration
-hides from the end of its statement to the end of its block.
+Nothing is checked here. A name that a parameter or a local declaration hides is not counted. A local declaration
+hides a name from the end of its statement to the end of its block.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .source import BLANK, Source
 from .syntax import Declaration
 from .tokens import DIGITS, LINE_COMMENT, NAME, comment_end
 
-# Functions that read a texture through a sampler, given next to each other in this order (§17.7).
+# Functions that read a texture through a sampler. The two are neighbouring arguments, the texture first (§17.7).
 SAMPLING = frozenset(
     [
         *(f"textureSample{kind}" for kind in ("", "Bias", "Compare", "CompareLevel", "Grad", "Level")),
@@ -26,13 +26,13 @@ _TOKEN = re.compile(
     rf"(?:(?P<comment>/\*)|(?P<name>{NAME})|(?P<number>(?:{DIGITS})\w*)|(?P<sign>[{{}}()\[\],;.<>@])|(?P<other>[^{BLANK}]))"
 )
 _LOCAL = ("let", "var", "const")
-# A texture or a sampler that a function is handed: a parameter by its index, or a variable of the module by its name.
+# A texture or a sampler in a function: a parameter by its index, or a variable of the module by its name.
 Handle = int | str
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call that hands on textures or samplers: for each argument what it is, None for all else."""
+    """A call with textures or samplers among its arguments; all other arguments are None."""
 
     callee: str
     arguments: tuple[Handle | None, ...]
@@ -40,7 +40,7 @@ class Call:
 
 @dataclass(slots=True)
 class Body:
-    """What one body uses: names of the module, and the calls that hand on textures and samplers, each once."""
+    """What one body uses: names of the module, and calls with textures or samplers as arguments, each once."""
 
     names: dict[str, None] = field(default_factory=dict[str, None])
     calls: dict[Call, None] = field(default_factory=dict[Call, None])
@@ -55,29 +55,29 @@ def read(
 ) -> Body:
     """What the body of `function` uses.
 
-    `known` has the names of the module, `variables` those of its textures and samplers; `parameters` are the
-    function's own textures and samplers.
+    `known` are the names of the module; `variables` are its textures and samplers; `parameters` are the indices of
+    those parameters of the function that are textures or samplers.
     """
-    walk = _Walk(function, known, variables, parameters)
+    reader = _Reader(function, known, variables, parameters)
     text, (offset, end) = source.text, function.body
     while offset < end and (found := _TOKEN.match(text, offset, end)):
         offset = found.end()
         if found.lastgroup == "name":
-            walk.take_name(found["name"])
+            reader.take_name(found["name"])
         elif found.lastgroup == "sign":
-            walk.take_sign(found["sign"])
+            reader.take_sign(found["sign"])
         elif found.lastgroup == "comment":
             offset = comment_end(text, found.start("comment"))
             if offset < 0:
                 break
         else:
-            walk.take_other()
-    return walk.body
+            reader.take_other()
+    return reader.body
 
 
 @dataclass(slots=True)
-class _Frame:
-    """An open bracket, and what stands in it since the last comma."""
+class _Bracket:
+    """An open bracket, and its contents since the last comma."""
 
     sign: str = ""
     callee: str = ""
@@ -90,7 +90,7 @@ class _Frame:
         self.tokens, self.handle = 0, None
 
 
-class _Walk:
+class _Reader:
     def __init__(
         self,
         function: Declaration,
@@ -102,11 +102,11 @@ class _Walk:
         self._known, self._variables, self._handles = known, variables, parameters
         self._parameters = {parameter.name for parameter in function.members}
         self._hidden: dict[str, int] = {}
-        # Each block has the names that it hides; a `for` opens one that ends with the block of its body.
+        # Each block has the names that it hides. A `for` is a block that ends with the block of its body.
         self._blocks: list[tuple[str, list[str]]] = [("{", [])]
         self._pending = ""
         self._before = ""
-        self._frames = [_Frame()]
+        self._frames = [_Bracket()]
 
     def take_name(self, word: str) -> None:
         before, self._before = self._before, word
@@ -123,7 +123,7 @@ class _Walk:
         elif word not in _LOCAL and frame.sign not in ("@", "var"):
             self._use(word, frame)
 
-    def _use(self, word: str, frame: _Frame) -> None:
+    def _use(self, word: str, frame: _Bracket) -> None:
         if self._hidden.get(word):
             self._before = ""
         elif word in self._parameters:
@@ -143,16 +143,16 @@ class _Walk:
             self._end_statement(sign)
         elif sign == "(":
             callee = before if before[:1].isidentifier() else ""
-            self._frames.append(_Frame("@" if before == "@" else "(", callee))
+            self._frames.append(_Bracket("@" if before == "@" else "(", callee))
         elif sign == "[":
-            self._frames.append(_Frame("["))
+            self._frames.append(_Bracket("["))
         elif sign in ")]":
             self._close(sign)
         elif sign == ",":
             if frame.sign not in ("<", "var"):
                 frame.end_argument()
         elif sign == "<" and (before in ("array", "var") or (frame.sign == "<" and before[:1].isidentifier())):
-            self._frames.append(_Frame("var" if before == "var" else "<"))
+            self._frames.append(_Bracket("var" if before == "var" else "<"))
         elif sign == ">" and frame.sign in ("<", "var"):
             self._frames.pop()
             # After `var<function>` comes the name, as after `var`.
@@ -173,13 +173,13 @@ class _Walk:
                 outer.tokens += 1
                 self._called(frame)
             elif outer.tokens == 0 and len(frame.arguments) == 1:
-                # (texture) is the texture.
+                # (texture) means the texture.
                 outer.tokens, outer.handle = 1, frame.arguments[0]
             else:
                 outer.tokens += 1
             return
 
-    def _called(self, frame: _Frame) -> None:
+    def _called(self, frame: _Bracket) -> None:
         is_known = frame.callee in self._known
         if (is_known or frame.callee in SAMPLING) and any(handle is not None for handle in frame.arguments):
             self.body.calls[Call(frame.callee, tuple(frame.arguments))] = None
@@ -195,7 +195,7 @@ class _Walk:
             if self._blocks and self._blocks[-1][0] == "for":
                 self._end_block()
         if sign != ";" or len(self._frames) == 1:
-            self._frames = [_Frame()]
+            self._frames = [_Bracket()]
 
     def _hide(self, name: str) -> None:
         if self._blocks and (name in self._known or name in self._parameters):

@@ -1,12 +1,14 @@
-"""The builtin values of entry points, as data. WGSL §13.3.1.1 (built-in values)."""
+"""The table of builtin values of entry points. WGSL §13.3.1.1 (built-in values)."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+from . import naga_additions
+
 
 class BuiltinValue(NamedTuple):
-    """One use of a builtin value: where it may stand, its type, the extension that must be enabled, the language feature."""
+    """One use of a builtin value: its stage and direction, its type, and the extension or language feature it needs."""
 
     name: str
     stage: str
@@ -42,17 +44,14 @@ VALUES = [
     BuiltinValue("subgroup_id", "compute", "input", "u32", "subgroups"),
     BuiltinValue("num_subgroups", "compute", "input", "u32", "subgroups"),
 ]
-# naga's own, and those that it takes without the directive (it refuses `enable subgroups`).
+# naga accepts the subgroup values without the directive, which it refuses.
 NAGA_VALUES = [
-    BuiltinValue("view_index", "vertex", "input", "u32"),
-    BuiltinValue("view_index", "fragment", "input", "u32"),
-    BuiltinValue("barycentric", "fragment", "input", "vec3f"),
-    BuiltinValue("draw_index", "vertex", "input", "u32", "draw_index"),
+    *(BuiltinValue(*fields) for fields in naga_additions.BUILTIN_VALUES),
     *(value._replace(enable="") for value in VALUES if value.enable == "subgroups"),
 ]
 MOST_CLIP_DISTANCES = 8
 
 
 def find(name: str, *, naga: bool) -> list[BuiltinValue]:
-    """The uses of `name`; naga's first where they count."""
+    """The uses of `name`; with `naga`, those that only naga has come first."""
     return [value for value in ((NAGA_VALUES if naga else []) + VALUES) if value.name == name]

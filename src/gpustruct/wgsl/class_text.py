@@ -1,4 +1,4 @@
-"""stubs: the Python text of a shader's structs, for editors, type checkers and readers."""
+"""stubs: write a shader's structs as the text of Python classes, for editors, type checkers and readers."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _OUTSIDE_CLASSES = ("Struct", "TYPE_CHECKING", "make_struct")
 
 
 def stubs(module: Module) -> str:
-    """Write the structs of a shader as Python classes: a module to import, so that editors know their members.
+    """The structs of a shader as the text of a Python module with classes, so that editors know their members.
 
-    Inner structs come first, each with the attributes it has in the shader; running the text makes classes that
-    `check` finds equal to the shader's. What is not host-shareable stands in a comment, with the reason. WGSL
-    allows names that Python has for itself, such as ``lambda``: a struct with one is made by a function call, and
-    a type checker sees its other members. A class whose name Python cannot write ends in ``_`` there.
+    Inner structs come first. The classes have the shader's @align and @size, and `check` finds them equal to the
+    shader's structs. For a type that is not host-shareable, a comment gives the reason. A struct that has a Python
+    keyword as a name, such as ``lambda``, is made by a function call, and type checkers see its other members. If
+    the name of a struct is a Python keyword, the class gets a ``_`` at the end of its name.
 
-    Raises WgslError for what is no Module. WGSL §6.2.10 (structure types).
+    Raises WgslError if `module` is not a Module. WGSL §6.2.10 (structure types).
 
     >>> from gpustruct import wgsl
     >>> print(wgsl.stubs(wgsl.parse("struct Light { color: vec3f, @size(8) kind: u32 } alias Lights = array<Light, 4>;")))
@@ -63,7 +63,7 @@ class _Text:
 
     def _imports(self) -> Iterator[str]:
         for source, names in sorted(self.imported.items(), key=lambda item: item[0].startswith("gpustruct")):
-            # As isort orders them: constants, classes, the rest.
+            # The order of isort: constants, classes, other names.
             order = sorted(names, key=lambda name: (not name.isupper(), not name[0].isupper(), name))
             shown = [name if names[name] == name else f"{name} as {names[name]}" for name in order]
             line = f"from {source} import {', '.join(shown)}"
@@ -92,7 +92,7 @@ class _Text:
             yield from (f"        {_quoted(m.name)}: {self._annotation(m)}," for m in layout.fields)
             yield "    }, __name__)"
         if name in self.members:
-            # In a class body, a type checker takes a name for the member of that name, whatever it is outside.
+            # In a class body with a member of this name, type checkers would take the name for that member.
             self.names[layout.name] = self._fresh(name)
             yield from ("", "", f"{self.names[layout.name]} = {name}")
 
@@ -117,10 +117,10 @@ class _Text:
         return self.names[layout.name] if layout.kind == "struct" else self._import("gpustruct", layout.name)
 
     def _import(self, source: str, name: str) -> str:
-        """What `name` of the module `source` is called in the text."""
+        """Import `name` from the module `source`; returns what the text calls it."""
         names = self.imported.setdefault(source, {})
         if name not in names:
-            # Only what stands in class bodies can be mistaken for a member.
+            # Only names in class bodies can be mistaken for members.
             is_hidden = name in self.members and name not in _OUTSIDE_CLASSES
             names[name] = self._fresh(f"{name}_" if is_hidden else name)
         return names[name]
@@ -141,7 +141,7 @@ def _inner_first(layout: Layout, seen: dict[int, Layout]) -> None:
 
 
 def _is_writable(name: str) -> bool:
-    """Whether Python source can say `name`: its parser normalises names, WGSL's does not."""
+    """Whether `name` can be written in Python source, where names are normalised, unlike in WGSL."""
     return name.isidentifier() and not keyword.iskeyword(name) and unicodedata.is_normalized("NFKC", name)
 
 

@@ -1,4 +1,4 @@
-"""check: a Python class, a numpy dtype or a ctypes Structure beside the struct in the shader."""
+"""check: compare a Python class, a numpy dtype or a ctypes Structure with the struct in a shader."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SCALARS = {np.dtype(row.format): name for name, row in SCALARS.items()}
 
 
 class Row(NamedTuple):
-    """One member as one side has it; `stride` is "" where nothing repeats."""
+    """One member on one side; `stride` is "" if it is neither an array nor a matrix."""
 
     name: str
     type: str
@@ -29,17 +29,17 @@ class Row(NamedTuple):
 
 
 def check(T: Any, text: str | Module, *, name: str | None = None, skip: bool = False) -> Any:
-    """Make sure that `T` and the struct in the shader have the same memory, member by member.
+    """Check that `T` and the struct in the shader have the same memory layout.
 
-    `T` is a gpustruct class, a structured numpy dtype, or a ctypes Structure class. `text` is the shader, or
-    the Module that `parse` made of it; `skip` is parse's. `name` is the struct's name in the shader: by
-    default the class's own, or the only struct of the text. Name, type, offset, size and stride are compared;
-    a numpy (3, 4) of float32 is a mat3x3f, its fourth column being the padding. Padding that a dtype or a
-    Structure writes out is passed over: void fields, and fields called like padding (``_pad``, ``unused0``)
-    where the shader's struct has no member.
+    `T` is a gpustruct class, a structured numpy dtype, or a ctypes Structure class. `text` is the shader, or a Module
+    from `parse`; `skip` is passed to `parse`. `name` is the struct's name in the shader; by default it is the name of
+    the class, or of the only struct in the text. For each member, name, type, offset, size and stride are compared.
+    A numpy field of shape (3, 4) and dtype float32 counts as a mat3x3f: each of its three columns is three numbers and
+    one of padding. Explicit padding in a dtype or a Structure is ignored: void fields, and fields named like padding
+    (``_pad``, ``unused0``) where the shader's struct has no member.
 
-    Returns the shader's class, to pack with. Raises WgslError with both sides of every difference (rule
-    ``"check-differs"``), or for a text that is no WGSL. WGSL §14.4.
+    Returns the shader's class, for packing. Raises WgslError with both sides of every difference (rule
+    ``"check-differs"``), or if the text is not WGSL. WGSL §14.4.
 
     >>> from gpustruct import Struct, vec3f, f32, wgsl, WgslError
     >>> class Light(Struct):
@@ -136,7 +136,7 @@ def _first(layout: Layout) -> str:
 
 def _dtype_rows(dtype: np.dtype[Any], layout: Layout, name: str) -> Iterator[Row]:
     yield from _field_rows(dtype, layout, "", 0)
-    # A record of a dtype is as long as its stride; so is a WGSL struct.
+    # The size of a dtype is also its stride, and so is the size of a WGSL struct.
     yield Row(name, "", 0, dtype.itemsize, dtype.itemsize)
 
 
@@ -153,7 +153,7 @@ def _field_rows(dtype: np.dtype[Any], layout: Layout | None, prefix: str, base: 
         if wanted is not None and (_stride(wanted) == "" or (fits and wanted.kind == "matrix" and inner.ndim == 1)):
             stride = _stride(wanted)
         if wanted is not None and not fits and _is_void(inner) and names.is_padding(field):
-            # Both sides write this padding out, one of them without a type.
+            # Both sides have this padding as a member, but in the dtype it has no type.
             fits, stride = inner.itemsize == wanted.size, _stride(wanted)
         type_ = wanted.name if wanted is not None and fits else str(inner)
         yield Row(name, type_, base + offset, inner.itemsize, stride)
@@ -163,7 +163,7 @@ def _field_rows(dtype: np.dtype[Any], layout: Layout | None, prefix: str, base: 
 
 
 def _is_padding(name: str, dtype: np.dtype[Any], offset: int, layout: Layout) -> bool:
-    """Whether a field that the shader does not have is padding that somebody wrote out."""
+    """Whether a field that the shader does not have is explicit padding."""
     if _is_void(dtype):
         return True
     gaps = [(gap.offset, gap.offset + gap.size) for gap in layout.padding]
@@ -172,7 +172,7 @@ def _is_padding(name: str, dtype: np.dtype[Any], offset: int, layout: Layout) ->
 
 
 def _flattened(dtype: np.dtype[Any], layout: Layout | None) -> np.dtype[Any]:
-    """`dtype` as one array; a vector with padding after it, such as `dtype_of` makes, as that many scalars."""
+    """`dtype` as one array of scalars or structs; the padding after a vector (see `dtype_of`) becomes scalars too."""
     shape: tuple[int, ...] = ()
     while dtype.subdtype is not None:
         dtype, shape = dtype.base, shape + dtype.shape
@@ -186,14 +186,14 @@ def _flattened(dtype: np.dtype[Any], layout: Layout | None) -> np.dtype[Any]:
 
 
 def _is_void(dtype: np.dtype[Any]) -> bool:
-    """Whether a field is bytes without a meaning, or an array of such."""
+    """Whether a field is raw bytes (void), or an array of them."""
     while dtype.subdtype is not None:
         dtype = dtype.base
     return dtype.kind == "V" and dtype.names is None
 
 
 def _fits(dtype: np.dtype[Any], layout: Layout) -> bool:
-    """Whether `dtype` names the same scalars in the same shape; offsets and strides are compared elsewhere."""
+    """Whether `dtype` has the same scalars in the same shape; offsets and strides are compared elsewhere."""
     counts, inner = [count or 0 for count, _ in layout.axes], layout.core
     if inner.kind == "struct":
         return bool(dtype.base.fields) and dtype.shape == tuple(counts)

@@ -1,4 +1,4 @@
-"""Conditions of preprocessors and template engines, decided by the names that ``parse(..., defines=...)`` gives.
+"""Conditions of preprocessors and template engines, evaluated with the names of ``parse(..., defines=...)``.
 
 One expression language covers the C preprocessor, naga_oil, WESL and Jinja: names, numbers, quoted text,
 comparisons, ``! && ||`` or ``not and or``, parentheses, ``defined(X)`` and ``X is defined``.
@@ -34,13 +34,31 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 
 
 class _Undecided(Exception):
-    """The expression is none that this module knows."""
+    """This module cannot evaluate the expression."""
+
+
+class Branches:
+    """The branches of one condition, in order. Only one of them is taken."""
+
+    def __init__(self) -> None:
+        self.is_settled = self.is_undecided = False
+
+    def is_taken(self, condition: bool | None) -> bool | None:
+        """Whether the next branch is taken, where `condition` is its own; None if that cannot be decided."""
+        if self.is_settled or condition is False:
+            return False
+        if condition is None or self.is_undecided:
+            self.is_undecided = True
+            return None
+        self.is_settled = True
+        return True
 
 
 class Defines:
-    """The names that are defined, with their values; None in place of a mapping leaves every condition undecided.
+    """The defined names and their values. Without a mapping, every condition stays undecided.
 
-    A name that is not there counts as false, and as 0 in a comparison. False and None mean "not defined".
+    A name that is not in the mapping is false, and 0 in a comparison. A name with the value False or None counts as
+    not defined.
     """
 
     def __init__(self, given: Mapping[str, Any] | None) -> None:
@@ -54,7 +72,7 @@ class Defines:
         }
 
     def define(self, name: str, text: str) -> None:
-        """What ``#define name text`` does."""
+        """Do what ``#define name text`` does."""
         if self._decides:
             self._values[name] = _value_of(text)
 
@@ -62,11 +80,11 @@ class Defines:
         self._values.pop(name, None)
 
     def is_defined(self, name: str) -> bool | None:
-        """Whether `name` is defined; None where nothing is to be decided."""
+        """Whether `name` is defined; None without a mapping."""
         return name in self._values if self._decides else None
 
     def is_true(self, expression: str) -> bool | None:
-        """The truth of `expression`; None where it cannot be decided."""
+        """Whether `expression` is true; None if that cannot be decided."""
         if not self._decides:
             return None
         try:
@@ -75,7 +93,7 @@ class Defines:
             return None
 
     def text_of(self, name: str) -> str | None:
-        """How WGSL writes the value that was given for `name`; None where there is none."""
+        """The value of `name` as WGSL text; None if it has none."""
         value = self._given.get(name)
         if value is None:
             return None
@@ -105,7 +123,7 @@ class Defines:
     def _compared(self, left: ast.expr, ops: list[ast.cmpop], others: list[ast.expr]) -> bool:
         nodes = [left, *others]
         values = [self._evaluated(node) for node in nodes]
-        # MODE == FAST: beside text, a name without a value of its own stands for itself.
+        # In MODE == FAST, if MODE is a text and FAST has no value, FAST means the text "FAST".
         if any(isinstance(value, str) for value in values):
             values = [
                 node.id if isinstance(node, ast.Name) and node.id not in self._values else value
@@ -133,7 +151,7 @@ def _value_of(text: str) -> Any:
 
 
 def _as_python(expression: str) -> str:
-    """`expression` in Python's words, every token one that this module knows."""
+    """`expression` in Python's syntax. Raises _Undecided for tokens that are not in `_TOKEN`."""
     expression = expression.strip()
     if len(expression) > _LONGEST:
         raise _Undecided

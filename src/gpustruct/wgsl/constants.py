@@ -1,4 +1,4 @@
-"""The value of a const-expression. WGSL §8 (expressions)."""
+"""Evaluates const-expressions. WGSL §8 (expressions)."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from functools import partial
 from typing import Any
 
 from .. import layout
-from . import builtins, kinds, operators
+from . import builtins, kinds, naga_additions, operators
 from .builtins import FUNCTIONS, matrices
 from .constructors import Constructors
-from .extensions import NAGA_NOT_CONSTANT
 from .kinds import BOOL, Type
 from .operators import ArgumentFault, Fault
-from .syntax import Call, Chain, Group, Literal, Name, Postfix, Step, Token, Unary
+from .syntax import Access, Call, Chain, Literal, Name, Parenthesized, Postfix, Token, Unary
 from .tokens import PLACEHOLDER
-from .values import Names, Unknown, Value, each, from_parts, names_of
+from .values import Names, Unknown, Value, each, from_parts, names_of, parts_of
 
 _INTEGERS = (*layout.INTEGERS, kinds.ABSTRACT_INT)
 
@@ -29,14 +28,14 @@ class Evaluator(Constructors):
             Literal: self._literal,
             Name: self._name,
             Call: self._call,
-            Group: lambda node: self.value(node.inner),
+            Parenthesized: lambda node: self.value(node.inner),
             Postfix: self._postfix,
             Unary: self._unary,
             Chain: self._chain,
         }
 
     def value(self, node: Any) -> Value:
-        """The value of an expression; WgslError where it has none, Unknown where it is not computed."""
+        """The value of an expression. Raises WgslError if it has none, Unknown if it is not known."""
         self.take(1, node.offset)
         before = self.scope.override_uses
         try:
@@ -45,12 +44,12 @@ class Evaluator(Constructors):
             raise self._faulty(fault, node.offset, before) from None
 
     def _faulty(self, fault: Fault, offset: int, before: int) -> Exception:
-        """The WgslError of a fault, of another rule if an override was used since `before`."""
+        """The WgslError of a fault. Its rule says whether an override was used since `before`."""
         rule = "override-fault" if self.scope.override_uses > before else "constant-fault"
         return self.error(rule, offset, fault=str(fault))
 
     def integer_of(self, value: Value, offset: int, what: str) -> int:
-        """`value`, which must be an i32, a u32 or an abstract integer."""
+        """The number in `value`. Raises WgslError unless it is an i32, a u32 or an abstract integer."""
         if value.type.family not in ("scalar", "abstract") or value.type.scalar not in _INTEGERS:
             raise self.error("integer-wanted", offset, what=what, type=value.type.name)
         if value.type is kinds.INT and not -(2**31) <= value.data < 2**31:
@@ -100,7 +99,10 @@ class Evaluator(Constructors):
         return self.construct(self.scope.type_of(callee), values, node)
 
     def _function(self, node: Call, values: list[Value], uses: list[int]) -> Value:
-        """The value of a built-in; `uses` are the uses of overrides before each argument and after the last."""
+        """The value of a built-in function.
+
+        `uses` counts the uses of overrides before each argument and after the last.
+        """
         name, template = node.callee.text, node.callee.arguments
         count, run = FUNCTIONS[name]
         result = None
@@ -116,11 +118,11 @@ class Evaluator(Constructors):
         try:
             found = run(call)
         except ArgumentFault as fault:
-            # What constants among the arguments break, no value of an override mends.
-            hopeless = uses[fault.first] == uses[fault.last + 1]
-            start = self.scope.override_uses if hopeless else uses[0]
+            # If only constants cause the fault, no value of an override can avoid it.
+            is_constant = uses[fault.first] == uses[fault.last + 1]
+            start = self.scope.override_uses if is_constant else uses[0]
             raise self._faulty(fault, node.offset, start) from None
-        if name in NAGA_NOT_CONSTANT:
+        if name in naga_additions.NOT_CONSTANT:
             self.scope.warn_at("naga-constant", node.offset, what=f"{name}()")
         return found
 
@@ -153,9 +155,9 @@ class Evaluator(Constructors):
             try:
                 result = self._binary(sign, result, right)
             except Fault as fault:
-                # What a constant on the right breaks, no value of an override on the left mends.
-                hopeless = self.scope.override_uses == uses and _breaks_any(sign.text, result, right)
-                start = self.scope.override_uses if hopeless else before
+                # If a constant on the right causes the fault, no value of an override on the left can avoid it.
+                is_constant = self.scope.override_uses == uses and _always_fails(sign.text, result, right)
+                start = self.scope.override_uses if is_constant else before
                 raise self._faulty(fault, sign.offset, start) from None
         return result
 
@@ -194,8 +196,7 @@ class Evaluator(Constructors):
         scalar = left.type.scalar
         if left.type.family == "matrix" or scalar not in operators.INTEGERS or rows != left.type.rows:
             raise self.error("operator", sign.offset, sign=sign.text, types=names_of([left, right]))
-        values = [left.data] if rows == 1 else left.data
-        parts = [operators.shift(sign.text, scalar, a, b) for a, (b,) in zip(values, by, strict=True)]
+        parts = [operators.shift(sign.text, scalar, a, b) for a, (b,) in zip(parts_of(left), by, strict=True)]
         return from_parts(rows, scalar, parts)
 
     # Parts of a value.
@@ -206,7 +207,7 @@ class Evaluator(Constructors):
             value = self._component(value, step) if step.name is not None else self._indexed(value, step)
         return value
 
-    def _component(self, value: Value, step: Step) -> Value:
+    def _component(self, value: Value, step: Access) -> Value:
         type_, name = value.type, step.name or ""
         for (member, member_type), part in zip(type_.members, value.data if type_.members else (), strict=True):
             if member == name:
@@ -217,7 +218,7 @@ class Evaluator(Constructors):
                 return from_parts(len(parts), type_.scalar, parts)
         raise self.error("no-component", step.offset, type=type_.name, name=name)
 
-    def _indexed(self, value: Value, step: Step) -> Value:
+    def _indexed(self, value: Value, step: Access) -> Value:
         before = self.scope.override_uses
         index, type_ = self.integer_of(self.value(step.index), step.offset, "an index"), value.type
         if type_.family not in ("vector", "matrix", "array"):
@@ -230,13 +231,13 @@ class Evaluator(Constructors):
         return Value(kinds.vector(rows, type_.scalar), value.data[index])
 
 
-def _breaks_any(sign: str, left: Value, right: Value) -> bool:
-    """Whether `right` breaks the operator for any integers on the left: a division by zero, a shift too far."""
-    parts = right.data if isinstance(right.data, tuple) else (right.data,)
+def _always_fails(sign: str, left: Value, right: Value) -> bool:
+    """Whether `right` makes the operator fail for every integer on the left: a division by zero, a shift too far."""
     if left.type.scalar not in operators.INTEGERS or sign not in ("/", "%", "<<", ">>"):
         return False
-    limit = operators.shift_limit(left.type.scalar)
-    return any(part == 0 for part in parts) if sign in ("/", "%") else any(part >= limit for part in parts)
+    if sign in ("/", "%"):
+        return 0 in parts_of(right)
+    return max(parts_of(right)) >= operators.shift_limit(left.type.scalar)
 
 
 def _has_operator(sign: str, scalar: str, left: Type, right: Type) -> bool:

@@ -15,10 +15,10 @@ GENERATORS = {f"vec{n}": (1, n) for n in (2, 3, 4)} | {f"mat{c}x{r}": (c, r) for
 
 
 class Constructors(Conversions):
-    """Makes the values that constructors and conversions mean."""
+    """Evaluates value constructors and conversions."""
 
     def inferred(self, callee: Name, values: list[Value]) -> Type | None:
-        """The type that ``vec3(…)``, ``mat2x2(…)`` or ``array(…)`` takes from its arguments."""
+        """The type that ``vec3(…)``, ``mat2x2(…)`` or ``array(…)`` infers from its arguments; None for other callees."""
         if callee.text == "array" and values:
             element = self.common([value.type for value in values], callee.offset)
             return self._array(element, len(values), callee.offset)

@@ -1,4 +1,4 @@
-"""Declarations to types and values: each name resolved once, in the order of their dependencies.
+"""Resolve the declarations of a module to types and values, each after those that it depends on.
 
 WGSL §5 (declaration and scope), §7 (variable and value declarations), §6.2.10 (structures).
 """
@@ -11,23 +11,23 @@ from typing import Any
 from .. import names
 from ..errors import BackendWarning, WgslError
 from ..layout import SCALARS
-from . import kinds, typenames
+from . import kinds, naga_additions, typenames
 from .constants import Evaluator
 from .kinds import Type
 from .operators import Literal
 from .overrides import Overrides
 from .source import Source
 from .structs import Structs
-from .syntax import Attribute, Chain, Declaration, Group, Name, Postfix
+from .syntax import Attribute, Chain, Declaration, Name, Parenthesized, Postfix
 from .targets import Target
 from .values import Value
 
-# Attributes whose arguments are words of their own, which name no declaration.
-_OWN_WORDS = ("builtin", "interpolate", "diagnostic", "early_depth_test")
+# The arguments of these attributes are not names of declarations.
+_CONTEXT_WORDS = ("builtin", "interpolate", "diagnostic", "early_depth_test")
 
 
 class Resolver:
-    """The scope of one module: what its names mean, once `resolve` has met their declarations."""
+    """The scope of one module: the meanings of its names, as far as `resolve` has handled their declarations."""
 
     def __init__(
         self, source: Source, overrides: Mapping[Any, Any] | None, target: Target, *, is_template: bool
@@ -44,12 +44,13 @@ class Resolver:
         self.values: dict[str, Value] = {}
         self.failed: set[str] = set()
         self.warnings: list[BackendWarning] = []
-        self.half: Any = None
+        # The first use of f16, if the text does not enable it.
+        self.first_f16: Any = None
 
     # The names of the module.
 
     def declare(self, declaration: Declaration) -> None:
-        """Take the name of `declaration`; WgslError if it is taken or none."""
+        """Add the name of `declaration`. Raises WgslError if it is in use, or not a legal name."""
         name, offset = declaration.name, declaration.offset
         if not names.is_legal(name):
             raise self.source.error("name", offset, name=name)
@@ -60,28 +61,28 @@ class Resolver:
 
     @property
     def override_uses(self) -> int:
-        """How often an expression has used an override so far."""
+        """How often expressions have used an override so far."""
         return self.overrides.uses
 
     def warn(self, *warnings: BackendWarning) -> None:
-        """Keep the warnings that say something about the target."""
+        """Add those of `warnings` that matter for the target."""
         self.warnings.extend(warning for warning in warnings if self.target.wants(warning.rule))
 
-    def use_half(self, node: Any) -> None:
+    def note_f16(self, node: Any) -> None:
         """Note that `node` needs ``enable f16;``."""
-        if self.half is None and "f16" not in self.enabled:
-            self.half = node
+        if self.first_f16 is None and "f16" not in self.enabled:
+            self.first_f16 = node
 
     def warn_at(self, rule: str, offset: int, **facts: Any) -> None:
-        """Keep the warning of `rule` about what stands at `offset`."""
+        """Add the warning of `rule` about a place in the text, or about `name` declared there."""
         self.warn(BackendWarning.of(rule, where=f"line {self.source.line_at(offset)}", **facts))
 
     def check_literal(self, node: Any, found: Literal) -> None:
-        """Judge the suffix of a number: f16's needs its extension, those of 64 bits are naga's."""
+        """Check the suffix of a number: f16 needs its extension, and only naga has 64-bit numbers."""
         scalar = found.scalar
         if scalar == "f16":
-            self.use_half(node)
-        elif scalar in kinds.WIDE:
+            self.note_f16(node)
+        elif scalar in naga_additions.SCALARS_64_BIT:
             typenames.naga_type(self, node.offset, scalar)
         if found.is_beyond:
             self.warn_at("tint-overflow", node.offset, type=scalar, largest=SCALARS[scalar].high)
@@ -114,7 +115,7 @@ class Resolver:
         return self.types[name.text]
 
     def constant(self, node: Any, decides: str) -> Value:
-        """The value of a const-expression, which no override may reach."""
+        """The value of a const-expression. Raises WgslError if it depends on an override."""
         before = self.overrides.uses
         value, _ = self.overrides.evaluated(node)
         if value is None or self.overrides.uses > before:
@@ -126,13 +127,13 @@ class Resolver:
         return self.evaluator.integer_of(self.constant(node, what), node.offset, what)
 
     def override_integer(self, node: Any, what: str) -> tuple[int | None, bool]:
-        """An integer that overrides may decide, and whether they do."""
+        """The value of an integer expression that may depend on overrides, and whether it does."""
         return self.overrides.integer(node, what)
 
-    # Declarations, each after the ones that it names.
+    # The order of declarations.
 
     def in_order(self, declarations: list[Declaration]) -> Iterator[Declaration | WgslError]:
-        """`declarations`, dependencies first; a WgslError in the place of one that depends on itself."""
+        """`declarations`, each after those it depends on; a WgslError in place of one that depends on itself."""
         state: dict[int, int] = {}
         for root in declarations:
             path = [(root, self.needs(root))] if id(root) not in state else []
@@ -148,32 +149,34 @@ class Resolver:
                 elif state.get(id(needed)) == 1:
                     cycle = [step.name or step.kind for step, _ in path]
                     cycle = [*cycle[cycle.index(needed.name) :], needed.name]
-                    shown = cycle if len(cycle) < 8 else [*cycle[:4], "...", *cycle[-2:]]
-                    for step, _ in path:
-                        if step.name in cycle:
-                            self.failed.add(step.name)
-                    yield self.source.error("cycle", declaration.offset, path=" -> ".join(shown))
+                    self.failed.update(step.name for step, _ in path if step.name in cycle)
+                    yield self.cycle_error(declaration, cycle)
                     for step, _ in path:
                         state[id(step)] = 2 if step.name in cycle else state[id(step)]
                 else:
                     state[id(needed)] = 1
                     path.append((needed, self.needs(needed)))
 
+    def cycle_error(self, declaration: Declaration, names: list[str]) -> WgslError:
+        """The WgslError of a declaration that depends on itself through `names`."""
+        shown = names if len(names) < 8 else [*names[:4], "...", *names[-2:]]
+        return self.source.error("cycle", declaration.offset, path=" -> ".join(shown))
+
     def needs(self, declaration: Declaration) -> Iterator[str]:
-        """The declared names that a declaration uses, the body of a function left out."""
+        """The declared names that a declaration uses, except those in the body of a function."""
         stack: list[Any] = [declaration]
         while stack:
             node = stack.pop()
             if isinstance(node, Name) and node.text in self.declared:
                 yield node.text
-            if isinstance(node, Attribute) and node.name in _OWN_WORDS:
+            if isinstance(node, Attribute) and node.name in _CONTEXT_WORDS:
                 continue
             for part in node:
                 if isinstance(part, tuple):
                     stack.append(part)
 
     def resolve(self, declaration: Declaration) -> None:
-        """Give the name of `declaration` its type or value; WgslError if it breaks a rule."""
+        """Find the type or value of `declaration` and store it. Raises WgslError if it breaks a rule."""
         if declaration.kind == "const":
             self._constant(declaration)
         elif declaration.kind == "override":
@@ -203,8 +206,8 @@ class Resolver:
 
 
 def _starts_with_group(node: Any) -> bool:
-    """Whether an expression begins with parentheses, and goes on after them."""
+    """Whether an expression begins with parentheses and continues after them."""
     first = node
     while isinstance(first, Chain | Postfix):
         first = first.operands[0] if isinstance(first, Chain) else first.base
-    return first is not node and isinstance(first, Group)
+    return first is not node and isinstance(first, Parenthesized)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..errors import BackendWarning
-from . import extensions
+from . import extensions, naga_additions
 from .parts import Diagnostic
 from .scope import Scope
 from .syntax import Attribute, Declaration, Name, Postfix, Token
@@ -14,7 +13,7 @@ SEVERITIES = ("error", "warning", "info", "off")
 
 
 class Directives:
-    """What the directives of one module have said so far."""
+    """The directives of one module."""
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
@@ -24,7 +23,7 @@ class Directives:
         self._filters: dict[str, str] = {}
 
     def take(self, declaration: Declaration) -> None:
-        """Note what a directive says; WgslError where the specification does not know it."""
+        """Add a directive. Raises WgslError if the specification does not have it."""
         if declaration.kind == "diagnostic":
             severity, *words = declaration.words
             rule = ".".join(word.text for word in words)
@@ -40,23 +39,22 @@ class Directives:
 
     def _enable(self, word: Token) -> None:
         scope, name = self.scope, word.text
-        where = f"line {scope.source.line_at(word.offset)}"
         known = extensions.ENABLE.get(name)
         if known is None:
             backend = next(
                 (
                     backend
-                    for backend, starts in (("naga", extensions.NAGA_ENABLE), ("Tint", extensions.TINT_ENABLE))
+                    for backend, starts in (("naga", naga_additions.ENABLE), ("Tint", extensions.TINT_ENABLE))
                     if name.startswith(starts)
                 ),
                 "",
             )
             if backend.lower() != scope.target.name:
                 if backend:
-                    scope.warn(BackendWarning.of("naga-extension", backend=backend, name=name, where=where))
+                    scope.warn_at("naga-extension", word.offset, backend=backend, name=name)
                 raise scope.source.error("extension-unknown", word.offset, keyword="enable", name=name)
         elif not known.naga:
-            scope.warn(BackendWarning.of("naga-enable", name=name, where=where, remedy=known.remedy))
+            scope.warn_at("naga-enable", word.offset, name=name, remedy=known.remedy)
         self.enabled[name] = None
         scope.enabled.add(name)
 
@@ -66,13 +64,12 @@ class Directives:
         if known is None:
             raise scope.source.error("extension-unknown", word.offset, keyword="requires", name=name)
         if not known.naga:
-            where = f"line {scope.source.line_at(word.offset)}"
-            scope.warn(BackendWarning.of("naga-requires", name=name, where=where, remedy=known.remedy))
+            scope.warn_at("naga-requires", word.offset, name=name, remedy=known.remedy)
         self.required[name] = None
 
 
 def check_filter(scope: Scope, severity: str, offset: int, rule: str, known: dict[str, str]) -> None:
-    """Refuse an unknown severity, and two severities for one rule; `known` is what was said before."""
+    """Refuse an unknown severity, and two severities for one rule. `known` are the severities of rules so far."""
     if severity not in SEVERITIES:
         raise scope.source.error("severity", offset, name=severity)
     before = known.setdefault(rule, severity)
@@ -81,7 +78,7 @@ def check_filter(scope: Scope, severity: str, offset: int, rule: str, known: dic
 
 
 def check_attributes(scope: Scope, attributes: Iterable[Attribute]) -> None:
-    """Judge the @diagnostic attributes of one declaration."""
+    """Check the @diagnostic attributes of one declaration."""
     known: dict[str, str] = {}
     for attribute in attributes:
         if attribute.name == "diagnostic" and len(attribute.arguments) == 2:

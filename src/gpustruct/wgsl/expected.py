@@ -1,4 +1,4 @@
-"""What a syntax error says: what could stand there, and how an old spelling is written today."""
+"""The text of syntax errors: the tokens that are possible at a place, and today's form of old spellings."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ import re
 from collections.abc import Iterable
 
 from .source import BYTE_ORDER_MARK, Source, short
-from .tokens import TOKEN_WORDS, Piece, Token
+from .tokens import TOKEN_WORDS, Span, Token
 
 _GROUPS = {
     "a declaration": {"CONST", "STRUCT", "ALIAS", "CONST_ASSERT", "ENABLE", "REQUIRES", "DIAGNOSTIC", "FN", "VAR", "OVERRIDE", "_AT"},
     "an expression": {"NUMBER", "TRUE", "FALSE", "NAME", "_PAREN", "MINUS", "STAR", "AND", "BANG", "TILDE"},
     "an operator": {"BINARY", "MINUS", "STAR", "AND"},
 }  # fmt: skip
-# These may follow every name or value: they say nothing about what is missing.
+# These may follow every name or value, so that naming them would not help.
 _ALWAYS = {"_TEMPLATE", "_DOT", "_BRACKET"}
 _OLD_BRACKETS = re.compile(r"\[\[\s*(?P<name>\w+)(?P<rest>[^\]]{0,200})\]\]")
-# What old attributes have become; the others only lost their brackets.
+# What replaces old attributes. Those not listed only lost their brackets.
 _OLD_NAMES = {
     "block": "remove [[block]]: a struct needs no attribute",
     "stride": "remove [[stride(...)]]: an array's stride follows from its element, @size and @align change that",
-    "access": "write the access into the variable: var<storage, read>",
-    "offset": "remove [[offset(...)]]: @size on the member before and @align move a member",
+    "access": "write the access mode in the variable: var<storage, read>",
+    "offset": "remove [[offset(...)]]: @align, or @size on the member before, moves a member",
     "override": "write `override` in place of `let`: @id(1) override name: type;",
 }
 _OLD_WORDS = {
     "type": "write `alias`: `type` is its old spelling",
-    "typedef": "write `alias`: `typedef` is no WGSL",
-    "let": "write `const`: `let` is for functions only",
-    "static": "write `const` or `var<private>`: `static` is no WGSL",
+    "typedef": "write `alias`: `typedef` is not WGSL",
+    "let": "write `const`: `let` is allowed in functions only",
+    "static": "write `const` or `var<private>`: `static` is not WGSL",
     "pub": "remove `pub`: everything in a module is visible",
     "export": "remove `export`: everything in a module is visible",
     "uniform": "write @group(0) @binding(0) var<uniform> and the type after the name",
@@ -37,7 +37,7 @@ _OLD_WORDS = {
 
 
 def words_for(kinds: Iterable[str]) -> str:
-    """The tokens of `kinds` in words.
+    """The names of tokens, as a phrase.
 
     >>> words_for({"_COMMA", "_BRACE_END", "_TEMPLATE"})
     '`,` or `}`'
@@ -54,10 +54,10 @@ def words_for(kinds: Iterable[str]) -> str:
     return " or ".join(words) if len(words) < 5 else ", ".join([*words[:-1], f"or {words[-1]}"])
 
 
-def way_out(source: Source, piece: Piece, token: Token) -> str:
-    """What to write in place of what stands at `token`."""
-    text = source.text[piece.start : min(piece.end, piece.start + 20_000)]
-    place = token.offset - piece.start
+def way_out(source: Source, span: Span, token: Token) -> str:
+    """What to write in place of `token`."""
+    text = source.text[span.start : min(span.end, span.start + 20_000)]
+    place = token.offset - span.start
     first = re.match(r"\w+", text)
     if first and place == 0 and first[0] in _OLD_WORDS and re.match(r"\w+\s+\w", text):
         return _OLD_WORDS[first[0]]
@@ -78,13 +78,13 @@ def way_out(source: Source, piece: Piece, token: Token) -> str:
     return "correct the declaration"
 
 
-def is_import(source: Source, piece: Piece, token: Token) -> bool:
-    """Whether a WESL import stands at `token`."""
-    return token.text == "import" and token.offset == piece.start
+def is_import(source: Source, span: Span, token: Token) -> bool:
+    """Whether `token` starts a WESL import."""
+    return token.text == "import" and token.offset == span.start
 
 
 def has_byte_order_mark(token: Token) -> bool:
-    """Whether a byte order mark stands at `token`, or its three bytes, each read as a character."""
+    """Whether `token` contains a byte order mark, or its three bytes decoded as Latin-1."""
     return BYTE_ORDER_MARK in token.text or "\xef\xbb\xbf" in token.text
 
 

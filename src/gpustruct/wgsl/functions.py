@@ -1,4 +1,4 @@
-"""Functions: what a signature may say, and entry points. WGSL §11 (functions), §13 (entry points)."""
+"""Check the signatures of functions, and collect the entry points. WGSL §11 (functions), §13 (entry points)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ..errors import WgslError
-from . import attributes, builtin_values, directives, kinds
+from . import attributes, builtin_values, directives, kinds, naga_additions
 from .attributes import Interface
 from .declarations import Resolver
-from .extensions import NAGA_ATTRIBUTES, REQUIRES
+from .extensions import REQUIRES
 from .kinds import Type
 from .parts import EntryPoint, StageValue
 from .structs import check_name
@@ -25,8 +25,11 @@ _ATTRIBUTES = {
 _ONLY_COMPUTE = ("workgroup_size", "subgroup_size")
 
 
-class Place(NamedTuple):
-    """An input or output of an entry point: its attributes, its type, and the nodes of it and of what an error names."""
+class InputOutput(NamedTuple):
+    """An input or output of an entry point: its attributes and its type.
+
+    `node` is the parameter or result, for the place of errors; `declared` may also be a member of its struct.
+    """
 
     interface: Interface
     type: Type
@@ -35,9 +38,9 @@ class Place(NamedTuple):
 
 
 def entry_point(resolver: Resolver, declaration: Declaration) -> EntryPoint | None:
-    """Judge a function's own attributes; its EntryPoint, None for a function that is none."""
+    """Check the attributes of a function. Returns its EntryPoint, or None if it has no stage."""
     source = resolver.source
-    allowed = {**_ATTRIBUTES, **(NAGA_ATTRIBUTES if resolver.target.is_naga else {})}
+    allowed = {**_ATTRIBUTES, **(naga_additions.ATTRIBUTES if resolver.target.is_naga else {})}
     found = attributes.by_name(resolver, declaration.attributes, allowed, "a function")
     directives.check_attributes(resolver, declaration.attributes)
     stages = [name for name in _STAGES if name in found]
@@ -45,7 +48,7 @@ def entry_point(resolver: Resolver, declaration: Declaration) -> EntryPoint | No
         raise source.error("stage-twice", found[stages[1]].offset, first=stages[0], second=stages[1])
     for name in _ONLY_COMPUTE:
         if name in found and "compute" not in stages:
-            raise source.error("attribute-unknown", found[name].offset, what="a function that is no @compute entry", name=name, hint="")  # fmt: skip
+            raise source.error("attribute-unknown", found[name].offset, what="a function without @compute", name=name, hint="")  # fmt: skip
     if "must_use" in found and declaration.result is None:
         raise source.error("must-use", found["must_use"].offset, name=declaration.name)
     if not stages:
@@ -59,8 +62,7 @@ def entry_point(resolver: Resolver, declaration: Declaration) -> EntryPoint | No
 
 
 def with_signature(resolver: Resolver, declaration: Declaration, entry: EntryPoint | None) -> EntryPoint | None:
-    """Judge the parameters and the result of a function; `entry` is what `entry_point` made of it, and gets its
-    inputs and outputs."""
+    """Check the parameters and the result of a function. Returns `entry`, from `entry_point`, with inputs and outputs."""
     stage = entry.stage if entry else ""
     inputs = _parameters(resolver, declaration, stage)
     outputs = _result(resolver, declaration, stage)
@@ -74,7 +76,7 @@ def with_signature(resolver: Resolver, declaration: Declaration, entry: EntryPoi
     )
 
 
-def _stage_value(resolver: Resolver, place: Place) -> StageValue:
+def _stage_value(resolver: Resolver, place: InputOutput) -> StageValue:
     found, kind, _, declared = place
     line = resolver.source.line_at(declared.offset)
     where = (found.location, found.builtin or None, line)
@@ -83,9 +85,9 @@ def _stage_value(resolver: Resolver, place: Place) -> StageValue:
     )
 
 
-def _parameters(resolver: Resolver, declaration: Declaration, stage: str) -> list[Place]:
+def _parameters(resolver: Resolver, declaration: Declaration, stage: str) -> list[InputOutput]:
     seen: dict[str, Any] = {}
-    places: list[Place] = []
+    places: list[InputOutput] = []
     for parameter in declaration.members:
         check_name(resolver, parameter, declaration.members, seen)
         seen[parameter.name] = None
@@ -97,22 +99,22 @@ def _parameters(resolver: Resolver, declaration: Declaration, stage: str) -> lis
         if kind.family == "pointer" and kind.access in ("storage", "uniform", "workgroup"):
             feature = "unrestricted_pointer_parameters"
             resolver.warn_at("naga-requires", parameter.offset, name=feature, remedy=REQUIRES[feature].remedy)
-        places += _places(resolver, parameter, kind, stage, "a parameter")
+        places += _inputs_outputs(resolver, parameter, kind, stage, "a parameter")
     return places
 
 
-def _result(resolver: Resolver, declaration: Declaration, stage: str) -> list[Place]:
+def _result(resolver: Resolver, declaration: Declaration, stage: str) -> list[InputOutput]:
     result = declaration.result
     if result is None:
         return []
     kind = resolver.type_of(result.type)
     if not kind.is_plain_data:
         raise resolver.source.error("result-type", result.type.offset, type=kind.name)
-    return _places(resolver, result, kind, stage, "a result")
+    return _inputs_outputs(resolver, result, kind, stage, "a result")
 
 
-def _places(resolver: Resolver, node: Member, kind: Type, stage: str, what: str) -> list[Place]:
-    """The inputs or outputs that one parameter or result stands for: itself, or the members of its struct."""
+def _inputs_outputs(resolver: Resolver, node: Member, kind: Type, stage: str, what: str) -> list[InputOutput]:
+    """The inputs or outputs of one parameter or result: itself, or the members of its struct."""
     source = resolver.source
     found = attributes.by_name(resolver, node.attributes, attributes.INTERFACE, what)
     own = attributes.interface(resolver, found, kind)
@@ -123,20 +125,20 @@ def _places(resolver: Resolver, node: Member, kind: Type, stage: str, what: str)
     if own.blend_source is not None:
         raise source.error("attribute-unknown", found["blend_src"].offset, what=what, name="blend_src", hint="")
     if own.is_given:
-        return [Place(own, kind, node, node)]
+        return [InputOutput(own, kind, node, node)]
     if kind.family != "struct":
         raise source.error("interface-missing", node.offset, what=node.name or "the result")
-    places: list[Place] = []
+    places: list[InputOutput] = []
     for declared, (name, inner) in zip(resolver.declared[kind.name].members, kind.members, strict=True):
         member = resolver.structs.interfaces.get(kind.name, {}).get(name, Interface())
         if not member.is_given:
             raise source.error("interface-missing", node.offset, what=f"{kind.name}.{name}")
-        places.append(Place(member, inner, node, declared))
+        places.append(InputOutput(member, inner, node, declared))
     return places
 
 
 def _check_interface(
-    resolver: Resolver, declaration: Declaration, stage: str, inputs: list[Place], outputs: list[Place]
+    resolver: Resolver, declaration: Declaration, stage: str, inputs: list[InputOutput], outputs: list[InputOutput]
 ) -> None:
     source = resolver.source
     attributes.check_once(resolver, inputs)
@@ -183,7 +185,7 @@ def _workgroup_size(resolver: Resolver, declaration: Declaration, found: dict[st
 
 
 def _is_known(resolver: Resolver, node: Any) -> bool:
-    """Whether this text declares all that a size names: other texts may declare what a template names."""
+    """Whether this text declares every name in a size. Those in a template may be declared by other texts."""
     try:
         resolver.overrides.evaluated(node)
     except WgslError as error:

@@ -1,6 +1,6 @@
 """Textures, samplers, pointers, untyped buffers. WGSL §6.4 (pointers), §6.5 (textures and samplers).
 
-naga's ``binding_array`` and ``acceleration_structure`` too, for whoever parses for naga.
+With naga as the target, its ``binding_array`` and ``acceleration_structure`` too.
 """
 
 from __future__ import annotations
@@ -8,24 +8,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..errors import BackendWarning
-from . import kinds, spaces
-from .extensions import NAGA_TYPES, REQUIRES
+from . import kinds, naga_additions, spaces
+from .extensions import REQUIRES
 from .kinds import Type
 from .scope import Scope
 from .syntax import Name
-from .texels import FORMATS, NAGA_FORMAT
+from .texels import FORMATS
 
 _SAMPLED = [f"texture_{kind}" for kind in ("1d", "2d", "2d_array", "3d", "cube", "cube_array", "multisampled_2d")]
 _STORAGE = [f"texture_storage_{kind}" for kind in ("1d", "2d", "2d_array", "3d")]
 _DEPTH = [f"texture_depth_{kind}" for kind in ("2d", "2d_array", "cube", "cube_array", "multisampled_2d")]
 _PLAIN = frozenset(["sampler", "sampler_comparison", "texture_external", *_DEPTH])
-NAMES = frozenset([*_PLAIN, *_SAMPLED, *_STORAGE, "ptr", "buffer", *NAGA_TYPES])
+NAMES = frozenset([*_PLAIN, *_SAMPLED, *_STORAGE, "ptr", "buffer", *naga_additions.TYPES])
 ACCESS = ("read", "write", "read_write")
 
 
 def resolve(scope: Scope, name: Name) -> Type:
-    """The type that one of NAMES means."""
+    """The type whose name is one of NAMES."""
     text = name.text
     if text in _STORAGE:
         return _storage(scope, name)
@@ -37,7 +36,7 @@ def resolve(scope: Scope, name: Name) -> Type:
         return _buffer(scope, name)
     if text == "binding_array":
         return _binding_array(scope, name)
-    if name.arguments is not None and not (text in NAGA_TYPES and _words(name) == ["vertex_return"]):
+    if name.arguments is not None and not (text in naga_additions.TYPES and _words(name) == ["vertex_return"]):
         raise refusal(scope, name, "no template list")
     if text == "texture_external":
         scope.warn_at("naga-external", name.offset)
@@ -45,7 +44,7 @@ def resolve(scope: Scope, name: Name) -> Type:
 
 
 def refusal(scope: Scope, name: Name, wanted: str) -> Exception:
-    """The WgslError for a template list that the type does not take."""
+    """The WgslError for a template list that does not fit the type."""
     given = ", ".join(_words(name)) or "no template list"
     return scope.source.error("template-arguments", name.offset, type=name.text, wanted=wanted, given=given)
 
@@ -55,7 +54,7 @@ def _words(name: Name) -> list[str]:
 
 
 def enumerant(scope: Scope, name: Name, index: int, wanted: Sequence[str], what: str) -> str:
-    """A predeclared word in a template list, such as an access mode; a declaration of that name hides it."""
+    """A predeclared word in a template list, such as an access mode. Raises WgslError if a declaration hides it."""
     node: Any = (name.arguments or ())[index]
     text = node.text if isinstance(node, Name) and node.arguments is None else "..."
     if text not in wanted:
@@ -73,9 +72,9 @@ def _storage(scope: Scope, name: Name) -> Type:
     arguments: tuple[Any, ...] = name.arguments or ()
     if len(arguments) != 2:
         raise refusal(scope, name, "a texel format and an access mode")
-    if isinstance(arguments[0], Name) and arguments[0].text == NAGA_FORMAT:
-        _naga_only(scope, arguments[0].offset, f"the texel format {NAGA_FORMAT}", "use rg32uint")
-    formats = (*FORMATS, NAGA_FORMAT) if scope.target.is_naga else tuple(FORMATS)
+    if isinstance(arguments[0], Name) and arguments[0].text == naga_additions.TEXEL_FORMAT:
+        _naga_only(scope, arguments[0].offset, f"the texel format {naga_additions.TEXEL_FORMAT}", "use rg32uint")
+    formats = (*FORMATS, naga_additions.TEXEL_FORMAT) if scope.target.is_naga else tuple(FORMATS)
     texel = enumerant(scope, name, 0, formats, "a texel format")
     access = arguments[1]
     if isinstance(access, Name) and access.text == "atomic":
@@ -89,10 +88,7 @@ def _storage(scope: Scope, name: Name) -> Type:
 
 def _naga_only(scope: Scope, offset: int, name: str, remedy: str) -> None:
     if not scope.target.is_naga:
-        where = f"line {scope.source.line_at(offset)}"
-        scope.warn(
-            BackendWarning.of("naga-type", name=name, where=where, remedy=f"{remedy}, or parse(text, target='naga')")
-        )
+        scope.warn_at("naga-type", offset, name=name, remedy=f"{remedy}, or parse(text, target='naga')")
 
 
 def _sampled(scope: Scope, name: Name) -> Type:
@@ -124,10 +120,8 @@ def _pointer(scope: Scope, name: Name) -> Type:
 
 
 def _buffer(scope: Scope, name: Name) -> Type:
-    """Bytes without a type (language feature buffer_view); without a size only in storage."""
-    where = f"line {scope.source.line_at(name.offset)}"
-    remedy = REQUIRES["buffer_view"].remedy
-    scope.warn(BackendWarning.of("naga-requires", name="buffer_view", where=where, remedy=remedy))
+    """An untyped buffer (language feature buffer_view). It needs a size except in storage."""
+    scope.warn_at("naga-requires", name.offset, name="buffer_view", remedy=REQUIRES["buffer_view"].remedy)
     if name.arguments is None:
         return kinds.handle("buffer", "buffer", runtime=True)
     if len(name.arguments) != 1:

@@ -1,19 +1,21 @@
 """The types that a shader can name, host-shareable or not. WGSL §6 (types).
 
-A host-shareable type carries its gpustruct class; the others carry the reason why they have none.
+A host-shareable type has its gpustruct class as an attribute; the others have the reason why they have none.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 
 from ..errors import LayoutError
 from ..layout import MAX_DEPTH, SCALARS
 from ..types import PLAIN_TYPES, array, atomic
+from .naga_additions import SCALARS_64_BIT
 from .source import short
 
-# "opaque" is a texture or a sampler, "pointer" what only functions hold, "buffer" bytes without a type (§6.5).
+# "opaque" is a texture or a sampler (§6.5); "pointer" also covers ray queries; "buffer" is an untyped buffer.
 Family = Literal["abstract", "scalar", "vector", "matrix", "atomic", "array", "struct", "opaque", "pointer", "buffer"]
 
 ABSTRACT_INT, ABSTRACT_FLOAT = "abstract int", "abstract float"
@@ -22,10 +24,10 @@ NUMERIC = tuple(SCALARS)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Type:
-    """One type. `name` is its WGSL spelling, `cls` the gpustruct class, `why` the reason for having none.
+    """One type. `name` is its WGSL spelling, `cls` the gpustruct class, `why` the reason if it has none.
 
-    `scalar` is the component of a scalar, vector, matrix or atomic. `count` is None for a
-    runtime-sized array and for one whose count is an override without a value.
+    `scalar` is the component of a scalar, vector, matrix or atomic. `count` is None for a runtime-sized array, and if
+    it depends on an override without a value. `runtime` and `override` say which.
     """
 
     name: str
@@ -42,9 +44,9 @@ class Type:
     has_atomic: bool = False
     runtime: bool = False
     override: bool = False
-    # Of a storage texture.
+    # The access mode of a storage texture; the address space of a pointer.
     access: str = ""
-    # Host-shareable, but a backend's own type, which no class stands for.
+    # Host-shareable, but only naga has it, so that there is no class.
     foreign: bool = False
 
     @property
@@ -64,7 +66,7 @@ class Type:
 
 
 def same(a: Type, b: Type) -> bool:
-    """Whether two types are one."""
+    """Whether two types are the same type."""
     if a is b:
         return True
     if a.family != b.family or a.family == "struct":
@@ -94,64 +96,42 @@ PLAIN: dict[str, Type] = {
         name: Type(name, "abstract", None, f"{name} is no memory type", name) for name in (ABSTRACT_INT, ABSTRACT_FLOAT)
     },
 }
-# naga's numbers of 64 bits.
-WIDE = ("i64", "u64", "f64")
-
-
-def _wide(name: str, family: Family, scalar: str, rows: int, columns: int = 1) -> Type:
-    return Type(name, family, None, f"{name} is naga's own type", scalar, rows, columns, foreign=True)
-
-
-_WIDE_VECTORS = {
-    (rows, scalar): _wide(
-        f"vec{rows}<{scalar}>" if rows > 1 else scalar, "vector" if rows > 1 else "scalar", scalar, rows
-    )
-    for rows in (1, 2, 3, 4)
-    for scalar in WIDE
-}
-_WIDE_MATRICES = {
-    (columns, rows): _wide(f"mat{columns}x{rows}<f64>", "matrix", "f64", rows, columns)
-    for columns in (2, 3, 4)
-    for rows in (2, 3, 4)
-}
 BOOL, I32, U32, F32 = PLAIN["bool"], PLAIN["i32"], PLAIN["u32"], PLAIN["f32"]
 INT, FLOAT = PLAIN[ABSTRACT_INT], PLAIN[ABSTRACT_FLOAT]
-_ABSTRACT_VECTORS = {
-    (rows, scalar): Type(f"vec{rows}<{scalar}>", "vector", None, f"{scalar} is no memory type", scalar, rows)
-    for rows in (2, 3, 4)
-    for scalar in (ABSTRACT_INT, ABSTRACT_FLOAT)
-}
-_ABSTRACT_MATRICES = {
-    (columns, rows): Type(
-        f"mat{columns}x{rows}<{ABSTRACT_FLOAT}>", "matrix", None, f"{ABSTRACT_FLOAT} is no memory type", ABSTRACT_FLOAT, rows, columns
-    )
-    for columns in (2, 3, 4)
-    for rows in (2, 3, 4)
-}  # fmt: skip
+
+
+@cache
+def _unshareable(rows: int, columns: int, scalar: str) -> Type:
+    """A scalar, vector or matrix without a gpustruct class: of abstract numbers, or of naga's 64-bit numbers."""
+    if columns > 1:
+        name, family = f"mat{columns}x{rows}<{scalar}>", "matrix"
+    else:
+        name, family = (scalar, "scalar") if rows == 1 else (f"vec{rows}<{scalar}>", "vector")
+    is_naga = scalar in SCALARS_64_BIT
+    why = f"{name} is a type of naga, not of WGSL" if is_naga else f"{scalar} is no memory type"
+    return Type(name, family, None, why, scalar, rows, columns, foreign=is_naga)  # type: ignore[arg-type]
 
 
 def vector(rows: int, scalar: str) -> Type:
-    """vecN of `scalar`, or the scalar itself where `rows` is 1."""
-    if scalar in WIDE:
-        return _WIDE_VECTORS[rows, scalar]
+    """vecN of `scalar`, or the scalar itself if `rows` is 1."""
+    if scalar in SCALARS_64_BIT:
+        return _unshareable(rows, 1, scalar)
     if rows == 1:
         return PLAIN[scalar]
     if scalar == "bool":
         return PLAIN[f"vec{rows}<bool>"]
-    return _ABSTRACT_VECTORS.get((rows, scalar)) or PLAIN[f"vec{rows}{SCALARS[scalar].suffix}"]
+    return PLAIN[f"vec{rows}{SCALARS[scalar].suffix}"] if scalar in SCALARS else _unshareable(rows, 1, scalar)
 
 
 def matrix(columns: int, rows: int, scalar: str) -> Type:
     """matCxR of a float type, or of abstract floats."""
-    if scalar == ABSTRACT_FLOAT:
-        return _ABSTRACT_MATRICES[columns, rows]
-    if scalar == "f64":
-        return _WIDE_MATRICES[columns, rows]
+    if scalar not in SCALARS:
+        return _unshareable(rows, columns, scalar)
     return PLAIN[f"mat{columns}x{rows}{SCALARS[scalar].suffix}"]
 
 
 def concrete(kind: Type) -> Type:
-    """The type that a variable takes from a value of type `kind` (WGSL §6.1.3, concretization)."""
+    """The type of a variable whose initial value has the type `kind` (WGSL §6.1.3, concretization)."""
     scalar = {ABSTRACT_INT: "i32", ABSTRACT_FLOAT: "f32"}.get(kind.scalar)
     if kind.element is not None and kind.count is not None:
         element = concrete(kind.element)
@@ -162,10 +142,12 @@ def concrete(kind: Type) -> Type:
 
 
 def atomic_of(scalar: str) -> Type:
-    """atomic<i32> or atomic<u32>; naga's other atomics."""
+    """atomic<i32> or atomic<u32>, or another atomic of naga."""
     if scalar not in ("i32", "u32"):
         name = f"atomic<{scalar}>"
-        return Type(name, "atomic", None, f"{name} is naga's own type", scalar, has_atomic=True, foreign=True)
+        return Type(
+            name, "atomic", None, f"{name} is a type of naga, not of WGSL", scalar, has_atomic=True, foreign=True
+        )
     return Type(f"atomic<{scalar}>", "atomic", atomic[PLAIN_TYPES[scalar]], "", scalar, has_atomic=True)
 
 
@@ -176,9 +158,9 @@ def _depth(inner: int, where: str) -> int:
 
 
 def array_of(element: Type, count: int | None, *, override: bool = False) -> Type:
-    """array<element, count>; array<element> where `count` is None and `override` false.
+    """array<element, count>; runtime-sized if `count` is None and `override` is false.
 
-    Raises LayoutError for what no array can hold or count.
+    Raises LayoutError for an element or a count that an array cannot have.
     """
     runtime = count is None and not override
     shown = f"array<{element.name}>" if runtime else f"array<{element.name}, {count or 'override'}>"
@@ -194,7 +176,7 @@ def array_of(element: Type, count: int | None, *, override: bool = False) -> Typ
 
 
 def struct_of(name: str, members: tuple[tuple[str, Type], ...], cls: Any) -> Type:
-    """The struct `name`; `cls` is None where a member is not host-shareable."""
+    """The struct `name`; `cls` is None if a member is not host-shareable."""
     depth = _depth(max((type_.depth for _, type_ in members), default=0), f"struct {name}")
     why = next((f"{name}.{member}: {type_.why}" for member, type_ in members if type_.cls is None), "")
     return Type(
@@ -212,5 +194,5 @@ def struct_of(name: str, members: tuple[tuple[str, Type], ...], cls: Any) -> Typ
 
 
 def handle(name: str, family: Family = "opaque", **facts: Any) -> Type:
-    """A texture, a sampler, a pointer or an untyped buffer: gpustruct has no class for it."""
+    """A texture, a sampler, a pointer or an untyped buffer, for which there is no gpustruct class."""
     return Type(name, family, None, f"{name} has no memory layout", **facts)

@@ -1,4 +1,4 @@
-"""What a shader declares: the result of parse. Plain data, no text."""
+"""The result of parse: everything that a shader declares, as plain data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .source import short
 __all__ = ["Diagnostic", "EntryPoint", "Module", "Override", "Skipped", "StageValue", "Variable"]
 
 
-# As many names are shown in a line, and as many characters of a constant's value and of a name.
+# What repr shows at most: names in a line, characters of a constant's value, characters of a name.
 MOST_NAMES = 8
 MOST_VALUE = 20
 MOST_CHARACTERS = 40
@@ -23,11 +23,11 @@ MOST_CHARACTERS = 40
 class Module:
     """Everything that a shader declares, by name, in the order of the text.
 
-    `structs` and `aliases` hold gpustruct classes, `constants` Python values (a vector or an array is a
-    tuple, a struct a dictionary), `bindings` what has @group and @binding, `variables` every other ``var``.
-    `unavailable` says why a declared struct, alias or constant is not among them, such as a struct with a
-    bool in it. `skipped` is empty unless ``skip=True``. `lines` has the line of every declaration, counted from 1.
-    It prints as the names that are in it.
+    `structs` and `aliases` contain gpustruct classes. `constants` contains Python values: a vector or an array is a
+    tuple, and a struct is a dictionary. `bindings` are the variables with @group and @binding, and `variables` the
+    others. Types without a buffer layout, such as a struct with a bool, are listed in `unavailable`, with the reason.
+    `skipped` is empty unless ``skip=True``. `lines` has the line of every declaration, counted from 1. `repr` shows
+    the names of everything.
 
     >>> from gpustruct import wgsl
     >>> module = wgsl.parse("const N = 4; struct Light { color: vec3f } alias Lights = array<Light, N>;")
@@ -63,16 +63,18 @@ class Module:
     ) -> dict[int, list[dict[str, Any]]]:
         """For each group the entries of its layout, as ``device.create_bind_group_layout(entries=...)`` takes them.
 
-        They hold what `entry_points` use, each visible to the stages that use it; without names, what all of them
-        use. Give the entry points of one pipeline where two variables share a @group and @binding.
+        There is an entry for each binding that `entry_points` use, visible to the stages that use it. Without names,
+        all entry points count. If two variables have the same @group and @binding, pass the entry points of one
+        pipeline.
 
-        A texture that a sampler reads is filterable and its sampler filters; ``textureLoad`` alone asks for neither.
-        `filterable` says otherwise by name, for a texture in ``r32float`` for instance: ``{"heights": False}`` goes for
-        the samplers that read it too. `dynamic_offsets` names the buffers that get their offsets from
-        ``set_bind_group``. Every buffer has the smallest size that the shader's type allows.
+        If a shader reads a texture through a sampler, the texture is filterable and the sampler filtering; for
+        ``textureLoad`` neither is needed. `filterable` overrides this by name, for example for a texture in
+        ``r32float``: ``{"heights": False}`` also applies to the samplers that read it. `dynamic_offsets` names the
+        buffers whose offsets are passed to ``set_bind_group``. `min_binding_size` is the smallest size that the
+        shader's type allows.
 
-        Raises BindingError for an unknown name, for two variables in one place, and for what WebGPU has no layout of.
-        WebGPU §8.1 (GPUBindGroupLayout).
+        Raises BindingError for an unknown name, for two variables with the same @group and @binding, and for types
+        that cannot be in a layout. WebGPU §8.1 (GPUBindGroupLayout).
 
         >>> from gpustruct import wgsl
         >>> module = wgsl.parse('''
@@ -121,7 +123,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _constant(name: str, value: Any) -> str:
-    # Nested values may share parts a million times over: their text is not made.
+    # The text of a nested value could be huge, because its parts may be shared: it is not shown.
     is_flat = not isinstance(value, dict) and not any(isinstance(part, tuple | dict) for part in _parts(value))
     shown = repr(value) if is_flat else ""
     return f"{name} = {shown}" if 0 < len(shown) <= MOST_VALUE else name

@@ -1,6 +1,6 @@
 """Arithmetic of const-expressions on scalars. WGSL §8.7 (arithmetic), §15.7 (floating point), §17 (built-ins).
 
-Numbers are Python's; a result is brought back to its type, or the operation raises `Fault`.
+Numbers are Python's. Each result is rounded or wrapped to its WGSL type, or the operation raises `Fault`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Fault(Exception):
 
 
 class ArgumentFault(Fault):
-    """A fault of a built-in's arguments from `first` to `last`, whatever the others are."""
+    """A fault that the arguments `first` to `last` of a built-in cause, whatever the values of the others."""
 
     def __init__(self, text: str, first: int, last: int) -> None:
         super().__init__(text)
@@ -42,7 +42,7 @@ class ArgumentFault(Fault):
 
 
 def fit(scalar: str, value: Number) -> Number:
-    """`value` in the type `scalar`: floats rounded; Fault if the type cannot represent it."""
+    """`value` in the type `scalar`, with floats rounded. Raises Fault if the type cannot represent it."""
     if scalar == "bool":
         return bool(value)
     if scalar in _BITS:
@@ -62,7 +62,7 @@ def fit(scalar: str, value: Number) -> Number:
 
 
 def wrap(scalar: str, value: int) -> int:
-    """A concrete integer modulo 2 to the power of its bits; an abstract one must fit."""
+    """`value` wrapped to the bits of a concrete integer type; Fault if it does not fit an abstract one."""
     if scalar == ABSTRACT_INT:
         return int(fit(scalar, value))
     low, high = _BITS[scalar]
@@ -70,12 +70,12 @@ def wrap(scalar: str, value: int) -> int:
 
 
 def convert(value: Number, before: str, after: str) -> Number:
-    """An explicit conversion such as ``u32(e)`` (§17.1.2): truncates, keeps bits between i32 and u32."""
+    """An explicit conversion such as ``u32(e)`` (§17.1.2). It truncates floats, and keeps the bits of integers."""
     if after == "bool":
         return bool(value)
     if after in CONCRETE_INTEGERS:
         if before in FLOATS:
-            # The nearest integer that the float's own type holds too: 5e9f becomes 4294967040u.
+            # The result is the nearest integer that is also a value of the float type: 5e9f becomes 4294967040u.
             low, high = _BITS[after]
             return min(max(int(value), low), _LARGEST_IN_F32[after] if before == "f32" else high)
         return wrap(after, int(value)) if before in CONCRETE_INTEGERS else fit(after, int(value))
@@ -83,14 +83,14 @@ def convert(value: Number, before: str, after: str) -> Number:
 
 
 def negated(scalar: str, value: Number) -> Number:
-    """``-value``; the lowest integer of a type is its own (§8.7)."""
+    """``-value``. The negation of a type's lowest integer is that integer itself (§8.7)."""
     if scalar in _BITS:
         return value if value == _BITS[scalar][0] else wrap(scalar, int(-value))
     return fit(scalar, -value)
 
 
 def is_beyond(scalar: str, value: Number) -> bool:
-    """Whether `value` is larger than any `scalar`; just beyond the largest it still rounds to that (§15.7.3)."""
+    """Whether `value` is larger than the largest `scalar`, even if it is rounded to that (§15.7.3)."""
     return scalar in _FORMAT and abs(value) > SCALARS[scalar].high
 
 
@@ -148,12 +148,12 @@ BITWISE: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def shift_limit(scalar: str) -> int:
-    """The bits of an integer type: a shift must be by less."""
+    """The number of bits of an integer type. A shift must be by less."""
     return 32 if scalar in ("i32", "u32") else 64
 
 
 def shift(sign: str, scalar: str, value: int, by: int) -> int:
-    """``<<`` and ``>>`` (§8.9): by less than a concrete type's width; a left shift may lose no bits."""
+    """``<<`` or ``>>`` (§8.9). Raises Fault for a shift by too many bits, and if a left shift loses bits."""
     if by >= shift_limit(scalar) and (scalar != ABSTRACT_INT or (value and sign == "<<")):
         raise Fault(f"a shift by {by} in {scalar}")
     return value >> by if sign == ">>" else int(fit(scalar, value << by))
@@ -171,7 +171,10 @@ _LONGEST = 400
 
 
 class Literal(NamedTuple):
-    """A number as written: its scalar type, its value there, and how that differs from what is written."""
+    """The type and the value of a number in the text.
+
+    `is_beyond` says that it is larger than the largest value; `is_exact`, that it was not rounded.
+    """
 
     scalar: str
     value: Number
@@ -180,7 +183,7 @@ class Literal(NamedTuple):
 
 
 def literal(text: str) -> Literal | None:
-    """What a numeric literal means (§3.5.1); None if its form is wrong, Fault if its type cannot hold it."""
+    """The meaning of a numeric literal (§3.5.1); None if its form is wrong. Raises Fault if its type cannot hold it."""
     if len(text) > _LONGEST:
         raise Fault(f"a literal of {len(text)} characters")
     if found := _INTEGER.fullmatch(text):
@@ -196,7 +199,7 @@ def literal(text: str) -> Literal | None:
 
 
 def _hexadecimal(text: str, scalar: str) -> Literal:
-    """A hexadecimal float; those of a concrete type must be exact."""
+    """A hexadecimal float. One of a concrete type must be exact."""
     digits, _, exponent = text[2:].lower().partition("p")
     whole, _, fraction = digits.partition(".")
     mantissa = int(whole + fraction, 16)

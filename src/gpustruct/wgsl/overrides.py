@@ -1,7 +1,7 @@
 """Override declarations, and expressions that depend on them. WGSL §7.2.3 (override declarations).
 
-Without values for its overrides a module is only parsed: an expression that fails for the defaults is an error of the
-pipeline that uses them. What fails for any value, such as a wrong type, is refused at once.
+Without values for its overrides a module is only parsed. An expression that fails for the default values is then not
+an error, because a pipeline may give others. An error that no value can avoid, such as a wrong type, is raised at once.
 """
 
 from __future__ import annotations
@@ -17,49 +17,51 @@ from .scope import Scope
 from .syntax import Declaration
 from .values import Unknown, Value
 
-# What an override is taken for where only the type of an expression is asked: one of them has a value for most.
-_PROBES = (1, 2, 3, 7)
+# Values to try for overrides to find the type of an expression. Most expressions work with one of them.
+_TRIAL_VALUES = (1, 2, 3, 7)
 
 
 class Overrides:
-    """The overrides of one module and their values. `given` is None where the module is only parsed."""
+    """The overrides of one module and their values. `given` is None if the module is only parsed."""
 
     def __init__(self, scope: Scope, given: Mapping[Any, Any] | None) -> None:
         self.scope = scope
-        self.judged = given is not None
+        self.is_checked = given is not None
         self.known: dict[str, Override] = {}
         self.values: dict[str, Value] = {}
         self.uses = 0
         self._given = dict(given or {})
         self._types: dict[str, Type] = {}
         self._reasons: dict[str, str] = {}
-        self._probe = 0
+        self._trial_value = 0
 
     def value_of(self, name: str) -> Value:
-        """The value of an override; Unknown where it has none."""
+        """The value of an override. Raises Unknown if it has none."""
         self.uses += 1
         kind = self._types[name]
-        if self._probe:
-            return Value(kind, operators.fit(kind.scalar, self._probe))
+        if self._trial_value:
+            return Value(kind, operators.fit(kind.scalar, self._trial_value))
         if name not in self.values:
             raise Unknown(self._reasons[name])
         return self.values[name]
 
     def evaluated(self, node: Any) -> tuple[Value | None, Type | None]:
-        """The value of an expression that may depend on overrides, and its type; None for what depends on values
-        that are not there. WgslError for what no value mends."""
+        """The value and the type of an expression that may depend on overrides; None for either if it is not known.
+
+        Raises WgslError for an error that no value of the overrides can avoid.
+        """
         try:
             value = self.scope.evaluator.value(node)
             return value, value.type
         except Unknown:
             pass
         except WgslError as error:
-            if error.rule != "override-fault" or self.judged:
+            if error.rule != "override-fault" or self.is_checked:
                 raise
         return None, self._type_of(node)
 
     def _type_of(self, node: Any) -> Type | None:
-        for self._probe in _PROBES:
+        for self._trial_value in _TRIAL_VALUES:
             try:
                 return self.scope.evaluator.value(node).type
             except Unknown:
@@ -68,24 +70,24 @@ class Overrides:
                 if error.rule != "override-fault":
                     raise
             finally:
-                self._probe = 0
+                self._trial_value = 0
         return None
 
     def integer(self, node: Any, what: str) -> tuple[int | None, bool]:
-        """An integer that overrides may decide, and whether they do. None where it is not known, or not yet judged."""
+        """The value of an integer expression, and whether it depends on overrides; None if it is not known."""
         before = self.uses
         value, kind = self.evaluated(node)
         used = self.uses > before
         shown = value or (Value(kind, 1) if kind else None)
         number = None if shown is None else self.scope.evaluator.integer_of(shown, node.offset, what)
-        if value is None or (used and not self.judged and number is not None and number < 1):
+        if value is None or (used and not self.is_checked and number is not None and number < 1):
             return None, used
         return number, used
 
     # Declarations.
 
     def declare(self, declaration: Declaration) -> None:
-        """Take an override; WgslError where it breaks a rule, or where the value given for it does not fit."""
+        """Add an override. Raises WgslError if it breaks a rule, or if the value given for it does not fit."""
         number = self._id(declaration)
         value: Value | None = None
         found: Type | None = None
@@ -144,7 +146,7 @@ class Overrides:
             raise WgslError.of("override-value", type=kind.name, value=given) from None
 
     def check_given(self) -> None:
-        """Refuse what the caller gave a value and no declaration took."""
+        """Raise WgslError for a value whose name or @id no override has."""
         for key in self._given:
             known = ", ".join(self.known) or "none"
             raise WgslError.of("override-unknown", name=key, known=known)

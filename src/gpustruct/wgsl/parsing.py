@@ -18,23 +18,24 @@ def parse(
     defines: Mapping[str, int | float | bool | str | None] | None = None,
     target: TargetName = "spec",
 ) -> Module:
-    """What the shader `text` declares; its structs are gpustruct classes that pack like handwritten ones.
+    """What the shader `text` declares. Its structs are gpustruct classes, which pack like handwritten ones.
 
-    The specification decides what is accepted; function bodies are not looked into. `overrides` gives
-    values to override constants, by name or by @id; overrides that it leaves out have their defaults. Without
-    it, what only a pipeline's values make wrong, such as a count of 0, is no error. `standard_layout=True` is for devices that have the
-    language feature ``uniform_buffer_standard_layout``; ``requires`` in the text means the same.
+    The text must follow the specification; function bodies are not checked. `overrides` gives values to override
+    constants, by name or by @id; overrides that it leaves out have their defaults. Without `overrides`, a default that
+    breaks a rule, such as a count of 0, is not an error, because a pipeline can replace it. `standard_layout=True` is
+    for devices that have the language feature ``uniform_buffer_standard_layout``; ``requires`` in the text means the
+    same.
 
-    `skip=True` takes the declarations that stand on their own and lists the others in
-    ``Module.skipped``, with the reason: for templates, for text that a preprocessor completes. Reading goes
-    on at the next line that starts a declaration. `defines` gives the names that ``#ifdef``, ``#if``, WESL's
-    ``@if`` and Jinja's ``{% if %}`` ask for, so that the branch that is meant is read; it also fills in
-    ``{{ name }}``, ``${name}`` and ``#{name}``. A name that is not in it, or that is False or None, is not
-    defined. Without `defines`, what stands under a condition is listed and not taken.
+    `skip=True` is for templates and for text that needs a preprocessor. Declarations that are not complete are listed
+    in ``Module.skipped``, with the reason, and the others are read. After an error, parsing resumes at the next line
+    that starts a declaration. `defines` gives the values of the names in ``#ifdef``, ``#if``, WESL's ``@if`` and
+    Jinja's ``{% if %}``, so that the right branch is read; it also replaces ``{{ name }}``, ``${name}`` and
+    ``#{name}``. A name that is not in it, or that is False or None, is not defined. Without `defines`, declarations
+    that depend on a condition are skipped.
 
-    `target="naga"` takes what naga (wgpu-native, Firefox) adds: numbers of 64 bits, ``binding_array``, its
-    atomics and ``acceleration_structure``; `target="tint"` what Tint (Chrome) adds: its own extensions, and the
-    standard layout in uniform. Warnings are then about that backend only.
+    `target="naga"` also accepts what naga (wgpu-native, Firefox) adds: 64-bit numbers, ``binding_array``, its
+    atomics and ``acceleration_structure``. `target="tint"` also accepts what Tint (Chrome) adds: its extensions, and
+    the standard layout in uniform. Warnings are then about that backend only.
 
     Raises WgslError, with line and column, for text that breaks a rule. Warns with BackendWarning where
     naga or Tint differ from the specification. WGSL §3 to §14.
@@ -54,17 +55,12 @@ def parse(
         raise WgslError.of("text-type", type=type(text).__name__)
     if target not in TARGETS:
         raise WgslError.of("target", target=repr(target))
-    from . import reading  # loads lark
+    from .reading import Reader  # imports lark
 
-    found, differences = reading.read(
-        text,
-        skip=skip,
-        overrides=overrides,
-        standard_layout=standard_layout,
-        defines=defines,
-        target=target,
+    reader = Reader(
+        text, skip=skip, overrides=overrides, standard_layout=standard_layout, defines=defines, target=target
     )
-    reading.warn(differences, stacklevel=2)
-    if isinstance(found, WgslError):
-        raise found
-    return found
+    try:
+        return reader.module()
+    finally:
+        reader.warn(stacklevel=2)

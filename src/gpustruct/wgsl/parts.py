@@ -1,4 +1,4 @@
-"""What a shader declares, one record for each kind of declaration. Plain data, no text."""
+"""The declarations of a shader as plain data: one class for each kind of declaration."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ VariableKind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A ``var`` at module scope; one with @group and @binding is a binding.
+    """A ``var`` at module scope. With @group and @binding it is a binding.
 
     `space` is its address space: ``"uniform"``, ``"storage"``, ``"workgroup"``, ``"private"``,
     ``"immediate"`` or, for textures and samplers, ``"handle"``. `access` is ``"read"``, ``"write"`` or
-    ``"read_write"``. `type` is the gpustruct class, None where the type is not host-shareable; `type_name`
-    is the type as WGSL spells it. `group` and `binding` are None for what is no binding. `line` counts from 1.
+    ``"read_write"``. `type` is the gpustruct class, or None if the type is not host-shareable; `type_name` is the
+    type in WGSL. `group` and `binding` are None if it is not a binding. `line` counts from 1.
 
-    `kind` says what is bound, in WebGPU's words: ``"uniform"``, ``"storage"``, ``"read-only-storage"``,
-    ``"sampler"``, ``"comparison-sampler"``, ``"texture"``, ``"external-texture"`` or ``"storage-texture"``; what is
-    no binding has its address space there. Of a texture, `sample_type` is ``"float"``, ``"sint"``, ``"uint"`` or
-    ``"depth"``, `view_dimension` is ``"2d"``, ``"cube-array"`` and so on, and `multisampled` is a bool; a storage
-    texture has a `format` and a `view_dimension`. They are None where they mean nothing. `array_count` belongs to
-    naga's ``binding_array``: its count, 0 where it has none. WGSL §7.3 (var declarations), §6.5 (textures).
+    `kind` is the kind of binding, in WebGPU's words: ``"uniform"``, ``"storage"``, ``"read-only-storage"``,
+    ``"sampler"``, ``"comparison-sampler"``, ``"texture"``, ``"external-texture"`` or ``"storage-texture"``. If it is
+    not a binding, `kind` is the address space. For a texture, `sample_type` is ``"float"``, ``"sint"``, ``"uint"`` or
+    ``"depth"``, `view_dimension` is ``"2d"``, ``"cube-array"`` and so on, and `multisampled` is a bool. A storage
+    texture has a `format` and a `view_dimension`. All of these are None for other kinds. `array_count` is the count of
+    naga's ``binding_array``, or 0 if that has no count. WGSL §7.3 (var declarations), §6.5 (textures).
 
     >>> from gpustruct import wgsl
     >>> time = wgsl.parse("@group(0) @binding(2) var<uniform> time: f32;").bindings["time"]
@@ -71,8 +71,8 @@ class Variable:
 class Override:
     """A pipeline-overridable constant: its @id or None, its scalar type, its value.
 
-    `value` is the one bound by ``parse(..., overrides=...)``, else the default, else None. `has_default` says
-    whether a pipeline may leave it out. WGSL §7.2.3.
+    `value` is the value from ``parse(..., overrides=...)``, else the default, else None. With `has_default`, a
+    pipeline need not give it a value. WGSL §7.2.3.
 
     >>> from gpustruct import wgsl
     >>> wgsl.parse("@id(7) override tile: u32 = 2 * 8;").overrides["tile"].value
@@ -89,12 +89,12 @@ class Override:
 
 @dataclass(frozen=True, slots=True)
 class StageValue:
-    """One input or output of an entry point: a parameter, a result, or a member of the struct that is one.
+    """One input or output of an entry point: a parameter, a result, or a member of a struct that is one of these.
 
-    `name` is ``""`` for a result, which has none. `type` is the gpustruct class, None for a bool. Either `location`
-    is a number or `builtin` a name; the other is None. `interpolation` has the words of @interpolate, and none where
-    the attribute is missing: WGSL then interpolates with perspective, at the center. `blend_source` is the number of
-    @blend_src. WGSL §13.3.1 (inter-stage input and output interface).
+    `name` is ``""`` for a result. `type` is the gpustruct class, or None for a bool. Either `location` is a number or
+    `builtin` is a name; the other is None. `interpolation` has the arguments of @interpolate. It is empty without that
+    attribute; the interpolation is then perspective, at the center. `blend_source` is the argument of @blend_src.
+    WGSL §13.3.1 (inter-stage input and output interface).
 
     >>> from gpustruct import wgsl
     >>> module = wgsl.parse("@fragment fn shade(@location(1) @interpolate(flat) id: u32) {}")
@@ -116,14 +116,14 @@ class StageValue:
 
 @dataclass(frozen=True, slots=True)
 class EntryPoint:
-    """A shader's entry: its stage, what it takes and returns, and what it uses, itself or through calls.
+    """An entry point: its stage, its inputs and outputs, and what it uses, directly or through calls.
 
-    `workgroup_size` is None for all but compute, else three numbers; one is None where it depends on an override
+    `workgroup_size` is three numbers for a compute shader, else None; a number is None if it depends on an override
     without a value. `inputs` and `outputs` are in the order of the text. `bindings`, `variables` and `overrides`
-    are names: the keys of the module's dictionaries, in the order of the text. `sampled` has a pair of names for each
-    texture that is read through a sampler. `workgroup_bytes` is the workgroup memory it takes, each variable
-    rounded up to 16 bytes, as the limit ``max-compute-workgroup-storage-size`` counts it; None where an override
-    without a value decides. WGSL §13.2 (entry points), §13.3 (shader interface).
+    are names: the keys of the module's dictionaries, in the order of the text. `sampled` has a pair (texture, sampler)
+    of names for each texture that is read through a sampler. `workgroup_bytes` is the size of its workgroup memory,
+    with each variable rounded up to 16 bytes, as the limit ``max-compute-workgroup-storage-size`` counts it; it is
+    None if it depends on an override without a value. WGSL §13.2 (entry points), §13.3 (shader interface).
 
     >>> from gpustruct import wgsl
     >>> module = wgsl.parse('''
@@ -153,7 +153,7 @@ class EntryPoint:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """A ``diagnostic`` directive: how severe a rule is in the whole module. `line` counts from 1. WGSL §4.2.
+    """A ``diagnostic`` directive: the severity of a rule in the whole module. `line` counts from 1. WGSL §4.2.
 
     >>> from gpustruct import wgsl
     >>> wgsl.parse("diagnostic(off, derivative_uniformity);").diagnostics
@@ -167,11 +167,11 @@ class Diagnostic:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A part of the text that ``parse(..., skip=True)`` did not take, and why. `line` counts from 1.
+    """A part of the text that ``parse(..., skip=True)`` skipped, and why. `line` counts from 1.
 
     >>> from gpustruct import wgsl
     >>> print(*wgsl.parse("#import shapes\\nconst N = 4;", skip=True).skipped)
-    line 1: #import shapes: it is no WGSL
+    line 1: #import shapes: it is not WGSL
     """
 
     line: int

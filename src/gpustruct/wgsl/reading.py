@@ -1,4 +1,4 @@
-"""parse: a shader's text to a Module."""
+"""A shader's text to a Module: the work of parse."""
 
 from __future__ import annotations
 
@@ -14,58 +14,50 @@ from .declarations import Resolver
 from .directives import Directives
 from .extensions import STANDARD_LAYOUT
 from .module import EntryPoint, Module, Skipped, Variable
-from .recovery import Starts, starts_in
+from .recovery import DeclarationStarts, starts_in
 from .source import BYTE_ORDER_MARK, Source, short
 from .syntax import Declaration, tree
 from .targets import Target
 from .templates import Templates, filled, first_mark
-from .tokens import PLACEHOLDER, Piece, has_semicolon, next_start, piece_from
+from .tokens import PLACEHOLDER, Span, declaration_span, has_semicolon, next_start
 from .values import Value
 
 MOST_DECLARATIONS = 10_000
 MOST_SKIPPED = 10_000
-# Also its three bytes, each read as a character.
+# The second form is its three bytes, decoded as Latin-1.
 _BYTE_ORDER_MARKS = re.compile(f"(?:{BYTE_ORDER_MARK}|\xef\xbb\xbf)+")
 _DIRECTIVES = ("enable", "requires", "diagnostic")
 
 
-def read(
-    text: str,
-    *,
-    skip: bool,
-    overrides: Mapping[Any, Any] | None,
-    standard_layout: bool,
-    defines: Mapping[str, Any] | None,
-    target: str,
-) -> tuple[Module | WgslError, list[BackendWarning]]:
-    """The Module of `text`, or the error that it ends in; and what to warn about, either way."""
-    reader = _Reader(text, skip, overrides, standard_layout, defines, Target(target))
-    try:
-        return reader.module(), reader.resolver.warnings
-    except WgslError as error:
-        return error, reader.resolver.warnings
+class Reader:
+    """Reads one text. The parameters are those of `parse`."""
 
-
-class _Reader:
     def __init__(
         self,
         text: str,
+        *,
         skip: bool,
         overrides: Mapping[Any, Any] | None,
         standard_layout: bool,
         defines: Mapping[str, Any] | None,
-        target: Target,
+        target: str,
     ) -> None:
         self.defines = Defines(defines)
         self.is_template = skip or defines is not None
         self.source = Source(filled(text, self.defines) if defines else text)
         self.skip = skip
-        self.standard_layout = standard_layout or target.is_tint
+        self.standard_layout = standard_layout or target == "tint"
         self.skipped: list[Skipped] = []
-        self.resolver = Resolver(self.source, overrides, target, is_template=skip)
+        self.resolver = Resolver(self.source, overrides, Target(target), is_template=skip)
         self.directives = Directives(self.resolver)
 
+    def warn(self, stacklevel: int) -> None:
+        """Issue each warning about the text once, also after an error."""
+        for warning in {str(warning): warning for warning in self.resolver.warnings}.values():
+            warnings.warn(warning, stacklevel=stacklevel + 1)
+
     def module(self) -> Module:
+        """The Module. Raises WgslError."""
         declarations = list(self._declarations())
         resolver = self.resolver
         found: dict[str, dict[str, Any]] = {"var": {}, "fn": {}}
@@ -85,21 +77,20 @@ class _Reader:
                     self._skip(error, "a cycle")
                 else:
                     self._skip(error, f"{declaration.kind} {declaration.name}".strip())
-                    # An entry point is known by its attributes, even if what it takes is not.
+                    # The attributes of a function are enough to list it as an entry point.
                     if declaration.name not in found["fn"]:
                         resolver.failed.add(declaration.name)
         resolver.overrides.check_given()
         for offset in self.source.double_minus:
-            where = f"line {self.source.line_at(offset)}"
-            resolver.warn(BackendWarning.of("naga-minus", where=where))
-        if resolver.half is not None and not self._is_fragment(declarations):
-            half = resolver.half
-            self._skip(self.source.error("f16-disabled", half.offset, name=half.text), half.text)
+            resolver.warn_at("naga-minus", offset)
+        used = resolver.first_f16
+        if used is not None and not self._is_fragment(declarations):
+            self._skip(self.source.error("f16-disabled", used.offset, name=used.text), used.text)
         entry_points = usage.completed(resolver, found["var"], found["fn"], self._skip)
         return self._made(declarations, found["var"], entry_points)
 
     def _is_fragment(self, declarations: list[Declaration]) -> bool:
-        """Whether the text is joined to others, and whoever joins them writes the directives."""
+        """Whether the text is meant to be part of another, which has the directives."""
         found = {declaration.kind for declaration in declarations}
         return not found & {"var", "fn"} if self.skip else "struct" in found <= {"struct", "alias"}
 
@@ -108,7 +99,7 @@ class _Reader:
     def _declarations(self) -> Iterator[Declaration]:
         source = self.source
         templates = self._templates()
-        starts = Starts(source.text) if self.skip else None
+        starts = DeclarationStarts(source.text) if self.skip else None
         offset, count = next_start(source, 0), 0
         late = has_semicolon(source, 0, offset)
         while offset < len(source.text):
@@ -117,18 +108,18 @@ class _Reader:
                 raise source.error("declarations", offset, most=MOST_DECLARATIONS)
             head = offset
             if starts is None:
-                piece = piece_from(source, offset)
+                span = declaration_span(source, offset)
             else:
-                cut = starts.cut(offset)
-                piece, head = cut.piece, cut.head
-                if not cut.keyword or not cut.is_closed:
-                    self._skip_starts(starts.within(cut), "it stands inside something that is skipped")
-                if not cut.keyword or (not cut.is_closed and cut.keyword != "fn"):
-                    self._skip(self._unreadable(piece, cut.keyword), self._first_line(offset, head))
-                    offset = next_start(source, piece.end)
+                candidate = starts.candidate(offset)
+                span, head, keyword = candidate.span, candidate.head, candidate.keyword
+                if not keyword or not candidate.is_closed:
+                    self._skip_starts(starts.within(candidate), "it is inside something that is skipped")
+                if not keyword or (not candidate.is_closed and keyword != "fn"):
+                    self._skip(self._unreadable(span, keyword), self._first_line(offset, head))
+                    offset = next_start(source, span.end)
                     continue
             try:
-                declaration = self._whole(piece, templates)
+                declaration = self._whole(span, templates)
                 if declaration.kind in _DIRECTIVES:
                     self._directive(declaration, late)
                 else:
@@ -138,11 +129,11 @@ class _Reader:
                     yield declaration
             except WgslError as error:
                 self._skip(error, self._first_line(offset, head))
-            offset = next_start(source, piece.end)
-            late |= has_semicolon(source, piece.end, offset)
+            offset = next_start(source, span.end)
+            late |= has_semicolon(source, span.end, offset)
 
     def _templates(self) -> Templates | None:
-        """Make the source what is to be read; list what is not."""
+        """Replace template syntax in the source with blanks, and list it as skipped."""
         source = self.source
         if not self.is_template:
             if source.text.startswith(BYTE_ORDER_MARK):
@@ -153,11 +144,11 @@ class _Reader:
         templates = Templates(source, self.defines)
         source.text = templates.text
         for found in _BYTE_ORDER_MARKS.finditer(source.text):
-            self._list(found.start(), "a byte order mark", "it is no WGSL")
+            self._list(found.start(), "a byte order mark", "it is not WGSL")
         source.text = _BYTE_ORDER_MARKS.sub(lambda found: " " * len(found[0]), source.text)
         for mark in templates.marks:
             if not mark.is_value:
-                reason = "it is no WGSL" if mark.end > mark.start else "a block comment must end"
+                reason = "it is not WGSL" if mark.end > mark.start else "a block comment must end"
                 self._list(mark.start, mark.text, reason)
         for start, end, reason in templates.dropped:
             self._skip_starts(starts_in(source.shown, start, end), reason)
@@ -168,36 +159,36 @@ class _Reader:
             self._list(start, self._first_line(start, start), reason)
 
     def _first_line(self, start: int, head: int) -> str:
-        """The text from `start` to the end of the line on which its keyword stands."""
+        """The text from `start` to the end of the line with its keyword."""
         shown = self.source.shown
         head = min(head, start + 500)
         end = shown.find("\n", head, head + 100)
         return short(" ".join(shown[start : end if end >= 0 else head + 100].split()), 100)
 
-    def _unreadable(self, piece: Piece, keyword: str) -> WgslError:
+    def _unreadable(self, span: Span, keyword: str) -> WgslError:
         source = self.source
         if keyword:
-            return source.error("brace-open", piece.brace)
-        if source.text[piece.start] == PLACEHOLDER:
-            return source.error("placeholder", piece.start)
-        found = short(source.shown[piece.start : piece.end].split("\n", 1)[0], 40)
-        return source.error("no-declaration", piece.start, found=found)
+            return source.error("brace-open", span.brace)
+        if source.text[span.start] == PLACEHOLDER:
+            return source.error("placeholder", span.start)
+        found = short(source.shown[span.start : span.end].split("\n", 1)[0], 40)
+        return source.error("no-declaration", span.start, found=found)
 
-    def _whole(self, piece: Piece, templates: Templates | None) -> Declaration:
+    def _whole(self, span: Span, templates: Templates | None) -> Declaration:
         try:
-            declaration = tree(self.source, piece)
+            declaration = tree(self.source, span)
         except WgslError as error:
             if error.rule == "operators-mixed":
                 self.resolver.warn(BackendWarning.of("naga-operators", where=f"line {error.line}"))
-            if templates and (reason := templates.reason(piece.start, piece.end)):
-                raise self.source.error("not-whole", piece.start, reason=reason) from None
+            if templates and (reason := templates.reason(span.start, span.end)):
+                raise self.source.error("not-whole", span.start, reason=reason) from None
             raise
         if templates is None:
             return declaration
-        # What a template does inside a function's body changes no declaration.
-        reason = templates.reason(piece.start, piece.brace if declaration.kind == "fn" else piece.end)
+        # Template syntax in a function's body does not change the declaration.
+        reason = templates.reason(span.start, span.brace if declaration.kind == "fn" else span.end)
         if reason:
-            raise self.source.error("not-whole", piece.start, reason=reason)
+            raise self.source.error("not-whole", span.start, reason=reason)
         return declaration
 
     def _skip(self, error: WgslError, what: str) -> None:
@@ -264,7 +255,7 @@ class _Reader:
 
 
 def _plain(value: Value, known: dict[tuple[int, int], Any]) -> Any:
-    """A constant as Python data: numbers, tuples, dictionaries. Parts that constants share stay shared."""
+    """A constant as Python data: numbers, tuples, dictionaries. Constants that share a part still share it."""
     type_, data = value
     key = (id(type_), id(data))
     if key not in known:
@@ -277,9 +268,3 @@ def _plain(value: Value, known: dict[tuple[int, int], Any]) -> Any:
             parts = tuple(_plain(Value(type_.element, part), known) for part in data)
         known[key] = parts
     return known[key]
-
-
-def warn(found: list[BackendWarning], stacklevel: int) -> None:
-    """Issue each of `found`, once."""
-    for warning in {str(warning): warning for warning in found}.values():
-        warnings.warn(warning, stacklevel=stacklevel + 1)

@@ -1,4 +1,4 @@
-"""Where reading goes on after something unreadable: at the next line that starts a declaration."""
+"""Where parsing resumes after an error: at the next line that starts a declaration."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from .source import BLANK, LINE_BREAK
-from .tokens import Piece
+from .tokens import Span
 
 _KEYWORDS = "enable|requires|diagnostic|const_assert|const|override|alias|struct|var|fn"
-# These attributes and keywords start nothing inside a function or a struct, so a brace before them is a brace too many.
+# These attributes and keywords cannot start anything inside a function or a struct: an open brace before them is an error.
 _AT_TOP = r"(?:fn|struct|alias|override|enable|requires)\b|var[ \t]*<[ \t]*(?!function\b)\w|@[ \t]*(?:group|binding|compute|vertex|fragment|workgroup_size|id|must_use)\b"
 _START = re.compile(
     rf"(?m)(?:^|(?<=[{LINE_BREAK}]))(?P<indent>[ \t]*)"
@@ -25,17 +25,20 @@ _WITHOUT_ATTRIBUTES = ("enable", "requires", "diagnostic", "const_assert", "cons
 _STOP = re.compile(r"[{};]")
 
 
-class Cut(NamedTuple):
-    """A piece of the text: its keyword ("" if it is no declaration), where the keyword ends, and whether its braces close."""
+class Candidate(NamedTuple):
+    """What may be a declaration.
 
-    piece: Piece
+    `keyword` is "" if it is not one, `head` is where the keyword ends, and `is_closed` says whether its braces match.
+    """
+
+    span: Span
     keyword: str
     head: int
     is_closed: bool
 
 
-class Starts:
-    """The lines of one text that start a declaration. The text has no comments."""
+class DeclarationStarts:
+    """The lines that start a declaration, in a text without comments."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -44,24 +47,24 @@ class Starts:
         self._indents = [len(match["indent"]) for match in found]
         self._at_top = [match["top"] is not None for match in found]
 
-    def cut(self, start: int) -> Cut:
-        """What begins at `start`: up to its semicolon or closing brace, or to the line where something else starts."""
+    def candidate(self, start: int) -> Candidate:
+        """What begins at `start`. It ends at its semicolon or closing brace, or where the next declaration starts."""
         text, depth, brace = self.text, 0, -1
         head = _HEAD.match(text, start)
         keyword = head["keyword"] if head else ""
         offset = head_end = head.end() if head else start
         if head and keyword in _WITHOUT_ATTRIBUTES and set(head["attributes"]) & set(LINE_BREAK):
-            return Cut(Piece(start, head.start("keyword"), -1), "", start, True)
+            return Candidate(Span(start, head.start("keyword"), -1), "", start, True)
         indent = self._indent(start)
         index = bisect_right(self._offsets, offset - 1 if head else start)
         while True:
             limit = self._offsets[index] if index < len(self._offsets) else len(text)
             found = _STOP.search(text, offset, limit)
             if found is None:
-                # A function's own constants and variables look like a module's.
+                # Constants and variables inside a function look like those of the module.
                 can_hold = depth and (keyword in ("", "fn") or self._indents[index : index + 1] > [indent])
                 if limit == len(text) or self._at_top[index] or not can_hold:
-                    return Cut(Piece(start, limit, brace), keyword, head_end, not depth)
+                    return Candidate(Span(start, limit, brace), keyword, head_end, not depth)
                 offset, index = limit, index + 1
                 continue
             offset = found.end()
@@ -71,16 +74,16 @@ class Starts:
             elif found[0] == "}":
                 depth -= 1
             if depth < 0 or (depth == 0 and found[0] != "{"):
-                return Cut(Piece(start, offset, brace), keyword, head_end, True)
+                return Candidate(Span(start, offset, brace), keyword, head_end, True)
 
     def _indent(self, start: int) -> int:
         return start - max(self.text.rfind("\n", max(0, start - 200), start), start - 200, -1) - 1
 
-    def within(self, cut: Cut) -> Iterator[int]:
-        """The starts of what a piece that is not taken may hide: as far to the left as the piece itself."""
-        start, end, _ = cut.piece
+    def within(self, candidate: Candidate) -> Iterator[int]:
+        """The starts inside a skipped candidate that are indented no further than it: they may be declarations."""
+        start, end, _ = candidate.span
         indent = self._indent(start)
-        index = bisect_right(self._offsets, max(start, cut.head - 1))
+        index = bisect_right(self._offsets, max(start, candidate.head - 1))
         while index < len(self._offsets) and self._offsets[index] < end:
             if self._indents[index] <= indent:
                 yield self._offsets[index]
@@ -88,7 +91,7 @@ class Starts:
 
 
 def starts_in(text: str, start: int, end: int) -> Iterator[int]:
-    """Where declarations start in a part of the text that is not read."""
+    """Where declarations start in a part of the text that is skipped."""
     while start < end and text[start] in BLANK:
         start += 1
     if _HEAD.match(text, start, end):

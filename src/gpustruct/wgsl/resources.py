@@ -1,6 +1,6 @@
-"""What a variable is in WebGPU's words: the kind of its binding, and what a texture's type says. WGSL §6.5.
+"""The kind of a variable's binding, and the details of texture types. WGSL §6.5.
 
-WebGPU §8.1 (GPUBindGroupLayoutEntry) has the words.
+The words are those of WebGPU §8.1 (GPUBindGroupLayoutEntry).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from .parts import VariableKind
 
 
 class Resource(NamedTuple):
-    """`kind` and the details of Variable, under their names."""
+    """The fields of `Variable` from `kind` on, in the same order."""
 
     kind: VariableKind
     sample_type: str | None = None
@@ -43,7 +43,7 @@ _ARRAY = re.compile(r"binding_array<(?P<element>.+?)(?:, (?P<count>\d+))?>")
 
 
 def resource(space: str, access: str, kind: Type) -> Resource:
-    """What a variable of type `kind` in an address space is."""
+    """The kind and the details of a variable of type `kind` in an address space."""
     name, count = kind.name, None
     if array := _ARRAY.fullmatch(name):
         name, count = array["element"], int(array["count"] or 0)

@@ -1,4 +1,4 @@
-"""What a module's names mean, as the parts that judge declarations see it."""
+"""The interface of the resolver (declarations.py) for the modules that check parts of declarations."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from .targets import Target
 from .values import Names, Value
 
 
-class Judge(Protocol):
-    """What evaluates expressions."""
+class Expressions(Protocol):
+    """Evaluates expressions."""
 
     def value(self, node: Any) -> Value: ...
     def integer_of(self, value: Value, offset: int, what: str) -> int: ...
@@ -20,14 +20,14 @@ class Judge(Protocol):
 
 
 class Scope(Names, Protocol):
-    """The scope of one module."""
+    """The scope of one shader module."""
 
     enabled: set[str]
     declared: dict[str, Declaration]
     target: Target
 
     @property
-    def evaluator(self) -> Judge: ...
+    def evaluator(self) -> Expressions: ...
     def warn(self, *warnings: BackendWarning) -> None: ...
     def constant(self, node: Any, decides: str) -> Value: ...
     def integer(self, node: Any, what: str) -> int: ...

@@ -1,4 +1,4 @@
-"""The text that is read: places in it, and errors that show the place."""
+"""The text of a shader: line numbers, and errors that show a line of the text."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ BLANK = " \t\u200e\u200f" + LINE_BREAK
 BYTE_ORDER_MARK = "\ufeff"
 _LINE = re.compile(f"\r\n|[{LINE_BREAK}]")
 _WINDOW = 100
-# Bodies of functions not counted: some ten thousand lines of declarations, read within a second.
+# Tokens outside of function bodies: some ten thousand lines of declarations, which are read within a second.
 MOST_TOKENS = 100_000
 
 
 class Source:
-    """A WGSL text. `offset` means a character of `text`, counted from 0.
+    """A WGSL text. An `offset` is the index of a character in `text`.
 
-    `text` is what is read; where parts of it were blanked, `shown` is what the author wrote.
+    `text` is what is parsed; template syntax in it is replaced with blanks. `shown` is the text as the author wrote it.
     """
 
     def __init__(self, text: str) -> None:
@@ -42,28 +42,30 @@ class Source:
         return self.place(offset)[0]
 
     def excerpt(self, offset: int) -> str:
-        """The line at `offset` and a caret under it; a window of the line, if it is long."""
+        """The line at `offset` with a caret under it; only a part of the line if it is long."""
         line, column = self.place(offset)
         start = self._starts[line - 1]
         first = max(0, column - 1 - _WINDOW // 2)
         end = start + first + _WINDOW
         following = _LINE.search(self.text, start + first, end)
         window = self.shown[start + first : following.start() if following else end]
-        lead = "..." if first else ""
-        trail = "..." if following is None and end < len(self.text) else ""
+        before = "..." if first else ""
+        after = "..." if following is None and end < len(self.text) else ""
         shown = "".join(character if character.isprintable() else " " for character in window)
         margin = f"  {line} | "
-        return f"{margin}{lead}{shown}{trail}\n{'|'.rjust(len(margin) - 1)} {' ' * (len(lead) + column - 1 - first)}^"
+        return (
+            f"{margin}{before}{shown}{after}\n{'|'.rjust(len(margin) - 1)} {' ' * (len(before) + column - 1 - first)}^"
+        )
 
     def error(self, rule: str, offset: int, **facts: Any) -> WgslError:
-        """The WgslError of `rule` at `offset`, its line shown below the message."""
+        """The WgslError of `rule` at `offset`, with the line below the message."""
         line, column = self.place(offset)
         shown = {name: short(fact) if isinstance(fact, str) else fact for name, fact in facts.items()}
         error = WgslError.of(rule, where=f"line {line}, column {column}", **shown)
         return self.at(error, offset)
 
     def at(self, error: Exception, offset: int) -> WgslError:
-        """`error`, whatever room it comes from, as the WgslError of a place in this text."""
+        """`error`, such as a LayoutError, as the WgslError of a place in this text."""
         found = WgslError(f"{error}\n{self.excerpt(offset)}")
         found.rule = getattr(error, "rule", "")
         found.line, found.column = self.place(offset)
@@ -71,5 +73,5 @@ class Source:
 
 
 def short(text: str, most: int = 200) -> str:
-    """`text`, or its beginning: what a hostile file holds must not fill the terminal."""
+    """`text`, or its beginning, so that no input can fill the terminal."""
     return text if len(text) <= most else f"{text[: most - 3]}..."

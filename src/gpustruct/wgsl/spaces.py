@@ -1,4 +1,4 @@
-"""What each address space allows. WGSL §14.3 (address spaces), §14.4 (memory layout)."""
+"""The types that each address space allows. WGSL §14.3 (address spaces), §14.4 (memory layout)."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _WITH_BUFFERS = ("uniform", "storage", "workgroup")
 
 
 def default_access(space: str) -> str:
-    """The access mode of a variable that gives none."""
+    """The access mode of a variable that declares none."""
     return "read_write" if space in _WRITABLE else "read"
 
 
 def check(scope: Scope, offset: int, name: str, space: str, access: str, kind: Type) -> None:
-    """Judge a variable, or what a pointer points to; WgslError where the space does not allow `kind`."""
+    """Check the type `kind` of a variable or a pointer. Raises WgslError if the address space does not allow it."""
     source = scope.source
     if kind.override and space != "workgroup":
         raise source.error("override-space", offset, type=kind.name, space=space)
@@ -39,8 +39,7 @@ def check(scope: Scope, offset: int, name: str, space: str, access: str, kind: T
         scope.warn_at("naga-type", offset, name="arrays in var<immediate>", remedy=_NO_ARRAYS)
         raise source.error("immediate-array", offset, type=kind.name, way_out=_NO_ARRAYS)
     if space == "immediate" and _has_half(kind):
-        where = f"{name}, line {source.line_at(offset)}"
-        scope.warn(BackendWarning.of("naga-immediate", type=kind.name, where=where))
+        scope.warn(BackendWarning.of("naga-immediate", type=kind.name, where=f"{name}, line {source.line_at(offset)}"))
 
 
 def _has_array(kind: Type) -> bool:

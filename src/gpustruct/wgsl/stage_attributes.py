@@ -1,4 +1,4 @@
-"""The attributes of stage inputs and outputs that `parse` found on a struct's members, kept for `declare`."""
+"""Attributes of stage inputs and outputs: `parse` stores those of struct members here, and `declare` writes them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ _texts: weakref.WeakKeyDictionary[Any, Mapping[str, str]] = weakref.WeakKeyDicti
 
 
 def keep(cls: Any, texts: Mapping[str, str]) -> None:
-    """Keep the attributes of each member of `cls`, as WGSL writes them."""
+    """Store the attributes of each member of `cls`, as WGSL text."""
     if texts:
         _texts[cls] = texts
 
 
 def of(cls: Any) -> Mapping[str, str]:
-    """The attributes of the members of `cls`; empty for a class that no shader declared."""
+    """The attributes of the members of `cls`; empty for a class that `parse` did not make."""
     return _texts.get(cls, {})

@@ -1,4 +1,4 @@
-"""Struct declarations to classes. WGSL §6.2.10 (structure types)."""
+"""Make classes from struct declarations. WGSL §6.2.10 (structure types)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from .. import names
-from ..errors import BackendWarning, GpuStructError
+from ..errors import GpuStructError
 from ..types import align, make_struct, size
 from . import attributes, backends, kinds, stage_attributes
 from .attributes import Interface
@@ -19,17 +19,18 @@ _MOST_ALIGN = 2**30
 
 
 class Structs:
-    """The structs of one module: the attributes of their members, and how many members they unfold to."""
+    """The structs of one module, with the attributes of their members."""
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
         self.interfaces: dict[str, dict[str, Interface]] = {}
-        # @align and @size of the members of types that no class stands for.
-        self.marks: dict[tuple[str, str], int] = {}
-        self._unfolded: dict[str, int] = {}
+        # The @align and @size of members, by "Struct.member" and the attribute's name.
+        self.explicit: dict[tuple[str, str], int] = {}
+        # How many members each struct has, including those of nested structs.
+        self._counts: dict[str, int] = {}
 
     def resolve(self, declaration: Declaration) -> Type:
-        """The type of a struct declaration; WgslError where it breaks a rule."""
+        """The type of a struct declaration. Raises WgslError if it breaks a rule."""
         name, source = declaration.name, self.scope.source
         members: dict[str, Type] = {}
         annotations: dict[str, Any] = {}
@@ -42,7 +43,7 @@ class Structs:
             if kind.override:
                 raise source.error("override-space", member.type.offset, type=kind.name, space="a struct")
             found = attributes.by_name(self.scope, member.attributes, attributes.MEMBER, "a struct member")
-            annotations[member.name] = self._marked(name, member, kind, found)
+            annotations[member.name] = self._annotated(name, member, kind, found)
             interfaces[member.name] = attributes.interface(self.scope, found, kind)
         self._count_members(declaration, members)
         self._check_locations(declaration, interfaces)
@@ -68,24 +69,23 @@ class Structs:
         except GpuStructError as error:
             raise source.at(error, declaration.offset) from None
 
-    def _marked(self, struct: str, member: Member, kind: Type, found: Mapping[str, Attribute]) -> Any:
+    def _annotated(self, struct: str, member: Member, kind: Type, found: Mapping[str, Attribute]) -> Any:
         annotation = kind.cls
         for name, mark in (("align", align), ("size", size)):
             if name not in found:
                 continue
             value = self.scope.integer(found[name].arguments[0], f"@{name}")
-            self.marks[f"{struct}.{member.name}", name] = value
+            self.explicit[f"{struct}.{member.name}", name] = value
             if name == "size" and kind.runtime:
-                where = f"line {self.scope.source.line_at(member.offset)}"
-                self.scope.warn(BackendWarning.of("naga-size-runtime", where=where))
+                self.scope.warn_at("naga-size-runtime", member.offset)
             if annotation is not None:
                 annotation = Annotated[annotation, mark(value)]
             else:
-                self._check_mark(name, value, kind, found[name].arguments[0].offset)
+                self._check_number(name, value, kind, found[name].arguments[0].offset)
         return annotation
 
-    def _check_mark(self, name: str, value: int, kind: Type, offset: int) -> None:
-        """Judge @align and @size where no class does: on a type that is not host-shareable."""
+    def _check_number(self, name: str, value: int, kind: Type, offset: int) -> None:
+        """Check @align or @size on a type that is not host-shareable, which has no class that would check it."""
         least = 4 if kind.scalar == "bool" and kind.rows == 1 else 1
         power = value > 0 and value & (value - 1) == 0 and value <= _MOST_ALIGN
         if (name == "align" and not power) or value < least or (name == "align" and value % least):
@@ -117,14 +117,14 @@ class Structs:
         for kind in members.values():
             while kind.element is not None:
                 kind = kind.element
-            count += self._unfolded.get(kind.name, 0) if kind.family == "struct" else 0
+            count += self._counts.get(kind.name, 0) if kind.family == "struct" else 0
         if count > MOST_MEMBERS:
             raise self.scope.source.error("struct-unfolded", declaration.offset, most=MOST_MEMBERS, count=count)
-        self._unfolded[declaration.name] = count
+        self._counts[declaration.name] = count
 
 
 def check_name(scope: Scope, member: Member, members: tuple[Member, ...], seen: Mapping[str, Any]) -> None:
-    """Refuse the name of a member or a parameter that is none, or taken by one of `members`."""
+    """Raise WgslError if the name of a member or parameter is not legal, or another of `members` has it."""
     if not names.is_legal(member.name):
         raise scope.source.error("name", member.offset, name=member.name)
     if member.name in seen:
@@ -133,7 +133,7 @@ def check_name(scope: Scope, member: Member, members: tuple[Member, ...], seen: 
 
 
 def _faulty(declaration: Declaration, error: GpuStructError) -> int:
-    """The member that the message of `error` names, else the struct."""
+    """The offset of the member that the message of `error` names, else of the struct."""
     text = str(error)
     return next(
         (m.offset for m in declaration.members if f" - at {declaration.name}.{m.name};" in text), declaration.offset

@@ -14,7 +14,7 @@ from lark.lexer import Lexer, LexerState
 
 from . import expected, tables
 from .source import Source, short
-from .tokens import Piece, Token, tokens
+from .tokens import Span, Token, tokens
 
 
 class Name(NamedTuple):
@@ -36,12 +36,12 @@ class Call(NamedTuple):
     arguments: tuple[Any, ...]
 
 
-class Group(NamedTuple):
+class Parenthesized(NamedTuple):
     offset: int
     inner: Any
 
 
-class Step(NamedTuple):
+class Access(NamedTuple):
     """`.name` where `name` is text, `[index]` where it is None."""
 
     offset: int
@@ -52,7 +52,7 @@ class Step(NamedTuple):
 class Postfix(NamedTuple):
     offset: int
     base: Any
-    steps: tuple[Step, ...]
+    steps: tuple[Access, ...]
 
 
 class Unary(NamedTuple):
@@ -86,9 +86,9 @@ class Member(NamedTuple):
 
 
 class Declaration(NamedTuple):
-    """One item at module scope. `kind` is its keyword; parts that the kind has not are empty.
+    """One declaration or directive at module scope. `kind` is its keyword; attributes it cannot have are empty.
 
-    `body` is where the body of a function begins and ends, braces included.
+    `body` is the range of a function's body in the text, with the braces.
     """
 
     kind: str
@@ -103,8 +103,8 @@ class Declaration(NamedTuple):
     body: tuple[int, int] = (0, 0)
 
 
-class _Mixed(Exception):
-    """Operators that the specification does not order stand side by side."""
+class _UnorderedOperators(Exception):
+    """An expression has operators side by side that the specification does not order."""
 
     def __init__(self, sign: Token) -> None:
         super().__init__(sign)
@@ -119,7 +119,7 @@ _ADDITIVE = ("+", "-")
 
 
 def _ordered(operands: list[Any], signs: list[Token]) -> Any:
-    """The tree of a flat run of operators (WGSL §8.18, operator precedence and associativity)."""
+    """The tree of a flat list of operands and operators (WGSL §8.18, operator precedence and associativity)."""
     if not signs:
         return operands[0]
     texts = {sign.text for sign in signs}
@@ -130,7 +130,7 @@ def _ordered(operands: list[Any], signs: list[Token]) -> Any:
             if level in (_BITWISE, _SHIFT):
                 mixed += [sign for sign in signs if sign.text not in level]
             if mixed:
-                raise _Mixed(mixed[0])
+                raise _UnorderedOperators(mixed[0])
             return _folded(operands, signs, level)
     return _folded(operands, signs, _ADDITIVE if not texts.isdisjoint(_ADDITIVE) else tuple(texts))
 
@@ -149,7 +149,7 @@ def _folded(operands: list[Any], signs: list[Token], level: tuple[str, ...]) -> 
 
 
 class _Tree:
-    """lark calls the method of a rule with the rule's parts, innermost first."""
+    """lark calls the method of each rule with the rule's parts, innermost rules first."""
 
     def expression(self, parts: list[Any]) -> Any:
         return parts[0] if len(parts) == 1 else _ordered(parts[::2], parts[1::2])
@@ -162,17 +162,17 @@ class _Tree:
     def primary(self, parts: list[Any]) -> Any:
         return parts[0] if len(parts) == 1 else Postfix(parts[0].offset, parts[0], tuple(parts[1:]))
 
-    def index(self, parts: list[Any]) -> Step:
-        return Step(parts[0].offset, None, parts[0])
+    def index(self, parts: list[Any]) -> Access:
+        return Access(parts[0].offset, None, parts[0])
 
-    def component(self, parts: list[Any]) -> Step:
-        return Step(parts[0].offset, parts[0].text, None)
+    def component(self, parts: list[Any]) -> Access:
+        return Access(parts[0].offset, parts[0].text, None)
 
     def literal(self, parts: list[Any]) -> Literal:
         return Literal(parts[0].offset, parts[0].text)
 
-    def group(self, parts: list[Any]) -> Group:
-        return Group(parts[0].offset, parts[0])
+    def group(self, parts: list[Any]) -> Parenthesized:
+        return Parenthesized(parts[0].offset, parts[0])
 
     def call(self, parts: list[Any]) -> Call:
         return Call(parts[0].offset, parts[0], tuple(parts[1:]))
@@ -250,8 +250,8 @@ def _declaration(kind: str, parts: list[Any]) -> Declaration:
     return Declaration(kind=kind, attributes=tuple(attributes), **named)
 
 
-class _Ready(Lexer):
-    """Hands lark the tokens that tokens.py found."""
+class _TokenLexer(Lexer):
+    """Passes the tokens of tokens.py to lark."""
 
     __future_interface__ = 2
 
@@ -264,26 +264,26 @@ class _Ready(Lexer):
 
 @cache
 def _grammar() -> lark.Lark:
-    return tables.parser(_Ready, _Tree())
+    return tables.parser(_TokenLexer, _Tree())
 
 
-def tree(source: Source, piece: Piece) -> Declaration:
-    """The declaration that `piece` holds; WgslError where it breaks the grammar."""
-    found = tokens(source, piece)
+def tree(source: Source, span: Span) -> Declaration:
+    """Parse the declaration in `span`. Raises WgslError if it breaks the grammar."""
+    found = tokens(source, span)
     try:
         declaration: Declaration = _grammar().parse(found)  # type: ignore[arg-type, assignment]
-        return declaration._replace(body=(piece.brace, piece.end)) if declaration.kind == "fn" else declaration
+        return declaration._replace(body=(span.brace, span.end)) if declaration.kind == "fn" else declaration
     except lark.UnexpectedToken as error:
         token: Any = error.token
         wanted = expected.words_for(error.accepts or error.expected)
         if token.type == "$END":
-            raise source.error("syntax-end", max(piece.start, piece.end - 1), expected=wanted) from None
+            raise source.error("syntax-end", max(span.start, span.end - 1), expected=wanted) from None
         if expected.has_byte_order_mark(token):
             raise source.error("byte-order-mark", token.offset) from None
-        if expected.is_import(source, piece, token):
-            mark = source.shown[piece.start : piece.end].split("\n")[0]
-            raise source.error("preprocessor", piece.start, mark=f"`{short(mark, 60)}`") from None
-        way_out = expected.way_out(source, piece, token)
+        if expected.is_import(source, span, token):
+            mark = source.shown[span.start : span.end].split("\n")[0]
+            raise source.error("preprocessor", span.start, mark=f"`{short(mark, 60)}`") from None
+        way_out = expected.way_out(source, span, token)
         raise source.error("syntax", token.offset, expected=wanted, found=token.text or "{", way_out=way_out) from None
-    except _Mixed as error:
+    except _UnorderedOperators as error:
         raise source.error("operators-mixed", error.sign.offset, sign=error.sign.text) from None

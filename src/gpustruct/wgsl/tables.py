@@ -1,6 +1,6 @@
 """lark's parser for grammar.lark, with the tables that the build saved.
 
-setup.py runs this file by its path to save them, before gpustruct can be imported: it imports nothing of it.
+setup.py runs this file before gpustruct can be imported, so it must import nothing from gpustruct.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _OPTIONS: dict[str, Any] = {"parser": "lalr", "start": "item"}
 
 
 def parser(lexer: type[Lexer], transformer: Any, saved: Path = SAVED) -> lark.Lark:
-    """The parser: loaded from `saved`, or made here where that file is missing, damaged, or of another grammar or lark."""
+    """The parser, from the tables in `saved`; made anew if that file is missing, damaged, or of another grammar or lark."""
     try:
         digest, _, tables = saved.read_bytes().partition(b"\n")
     except OSError:
@@ -36,7 +36,7 @@ def parser(lexer: type[Lexer], transformer: Any, saved: Path = SAVED) -> lark.La
 def save(path: Path) -> None:
     """Write the tables to `path`, after a digest of them, of the grammar and of lark's version."""
     written = io.BytesIO()
-    # Any lexer will do: lark's own is plain data, as all the rest is.
+    # The lexer does not matter, except that it must be picklable, as lark's own is.
     _made("basic", None).save(written)
     tables = written.getvalue()
     path.write_bytes(_digest(tables) + b"\n" + tables)

@@ -1,7 +1,7 @@
-"""What a preprocessor or a template engine left in the text: found, named, and blanked out.
+"""Syntax of preprocessors and template engines in the text: it is found, and replaced with blanks.
 
 naga_oil's and the C preprocessor's ``#import``, ``#ifdef``; Jinja's ``{{ }}``, ``{% %}``, ``{# #}`` and pygfx's
-``{$ $}`` and ``$$`` lines; JavaScript's ``${ }``; WESL's ``@if`` (see `wesl`). None of them is WGSL.
+``{$ $}`` and ``$$`` lines; JavaScript's ``${ }``; WESL's ``@if`` (see wesl.py). None of this is WGSL.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from . import wesl
-from .conditions import Defines
+from .conditions import Branches, Defines
 from .source import LINE_BREAK, Source
 from .tokens import PLACEHOLDER, comment_end
 
@@ -31,7 +31,7 @@ _COMMENT = re.compile(r"//.*|/\*.*?\*/")
 _NAMED = re.compile(r"\{\{[ \t]*(\w+)[ \t]*\}\}|[$\#]\{[ \t]*(\w+)[ \t]*\}")
 _GUARD = re.compile(r"(?:ifndef[ \t]+|if[ \t]*![ \t]*defined[ \t]*\(?[ \t]*)(\w+)[ \t)]*\Z")
 _GUARDED = re.compile(r"\s*\#[ \t]*define[ \t]+(\w+)")
-# Marks of other engines, which mean something in WGSL elsewhere.
+# Template syntax that also means something in WGSL, so that it is only searched for in @workgroup_size.
 _SIZES = re.compile(r"(?<=@workgroup_size\()[^;\n]{1,300}?(?=\)[ \t]*(?:[\n@]|fn\b))")
 _OTHER_MARK = re.compile(r"<%.*?%>|%\w+%|@\w+@|\{\w+\}")
 _VISIBLE = re.compile(f"[^{LINE_BREAK}]")
@@ -39,7 +39,10 @@ _LIST = re.compile(r"[{}]|[^\w\s:,.\-*/\"]")
 
 
 class Mark(NamedTuple):
-    """One mark: where it stands, its text, whether it stands for a value, and whether it is a condition that is decided."""
+    """One use of template syntax: where it is, its text, and what is known about it.
+
+    `is_value` is True if it is replaced with a value; `is_decided` if it is a condition that `defines` decides.
+    """
 
     start: int
     end: int
@@ -49,7 +52,7 @@ class Mark(NamedTuple):
 
 
 class Dropped(NamedTuple):
-    """A part of the text that is not read, and why."""
+    """A part of the text that is not parsed, and why."""
 
     start: int
     end: int
@@ -57,26 +60,21 @@ class Dropped(NamedTuple):
 
 
 class _Condition:
-    """An open ``#if``, a loop, a macro. `state` is True where its branch is taken, False where not, None if undecided."""
+    """An open ``#if``, loop or macro. `state` says whether the present branch is taken; None if that is undecided."""
 
-    def __init__(self, text: str, state: bool | None, *, inside: bool) -> None:
+    def __init__(self, text: str, own: bool | None, *, is_read: bool) -> None:
         self.text = text
-        self.inside = inside
-        self.state = state if inside else False
-        self.is_settled, self.is_undecided = state is True, state is None
+        self._is_read = is_read
+        self._branches = Branches()
+        self.next_branch(own)
 
-    def turn(self, state: bool | None) -> None:
-        """The next branch, whose own condition is `state`."""
-        if not self.inside or self.is_settled or state is False:
-            self.state = False
-        else:
-            self.state = None if self.is_undecided else state
-            self.is_settled |= self.state is True
-            self.is_undecided |= state is None
+    def next_branch(self, own: bool | None) -> None:
+        """Start the next branch; `own` is the value of its condition."""
+        self.state = self._branches.is_taken(own) if self._is_read else False
 
 
 class Templates:
-    """The marks of one text; `text` is what is left to read, as long as the source's."""
+    """The template syntax of one text. `text` is the source's, of the same length, with blanks in its place."""
 
     def __init__(self, source: Source, defines: Defines) -> None:
         self.source = source
@@ -84,7 +82,7 @@ class Templates:
         self.dropped: list[Dropped] = []
         self._defines = defines
         self._spans: list[tuple[int, int, str]] = []
-        # From each offset on, the condition that what follows stands under; "" for none.
+        # The undecided condition that applies from each offset on; "" for none.
         self._offsets: list[int] = [0]
         self._under: list[str] = [""]
         self.text = source.text
@@ -97,13 +95,13 @@ class Templates:
         self._wesl = found
 
     def reason(self, start: int, end: int) -> str:
-        """Why the declaration between `start` and `end` does not stand on its own; "" if it does."""
+        """Why the declaration between `start` and `end` is not complete by itself; "" if it is."""
         under = self._under[bisect_right(self._offsets, start) - 1] or self._wesl.condition_at(start)
         if under:
-            return f"it stands under a condition: {under}"
+            return f"it is under a condition: {under}"
         for mark in self.marks[bisect_left(self._starts, start) : bisect_left(self._starts, end)]:
             if not mark.is_value and not mark.is_decided:
-                return f"a condition or an inclusion stands inside it: {mark.text}"
+                return f"it contains a condition or an inclusion: {mark.text}"
         return ""
 
     def _scan(self) -> None:
@@ -117,7 +115,7 @@ class Templates:
             if kind == "open comment":
                 self._spans.append((start, end, " "))
                 self.marks.append(Mark(start, start, _shown(text.split("\n", 1)[0])))
-                self.dropped.append(Dropped(start + 2, end, "it stands in a comment that does not end"))
+                self.dropped.append(Dropped(start + 2, end, "it is in a comment that does not end"))
                 continue
             command, rest = "", ""
             if kind in ("line", "block") and not text.startswith("{#"):
@@ -143,33 +141,33 @@ class Templates:
             self._drop(dead_from, len(self.source.text), dead_under)
 
     def _apply(self, command: str, rest: str, shown: str, conditions: list[_Condition], following: str) -> bool:
-        """What one directive does to the open conditions and to the names that are defined; whether it is decided."""
+        """Apply one directive to the open conditions and the defined names. Returns whether it is decided."""
         defines = self._defines
-        inside = not conditions or conditions[-1].state is not False
+        is_read = not conditions or conditions[-1].state is not False
         if command in _OPENING:
             state = self._state(command, rest)
             guard = _GUARD.match(f"{command} {rest}")
             guarded = _GUARDED.match(following)
-            # An include guard: the whole text is read once, whoever includes it.
+            # An include guard is true for the first inclusion.
             if state is None and guard and guarded and guard[1] == guarded[1]:
                 state = True
-            conditions.append(_Condition(shown, state, inside=inside))
+            conditions.append(_Condition(shown, state, is_read=is_read))
             return conditions[-1].state is not None
         if command in _ENDING and conditions:
             return conditions.pop().state is not None
         if conditions and (found := _OTHERWISE.match(command)):
             words = f"{command} {rest}".removeprefix(found[1]).strip()
             if found[1] == "else" and not words:
-                conditions[-1].turn(True)
+                conditions[-1].next_branch(True)
             else:
                 inner = re.match(r"(ifdef|ifndef|if)\b\s*(.*)", words, re.DOTALL)
                 default = {"elifdef": "ifdef", "elifndef": "ifndef"}.get(found[1], "if")
-                conditions[-1].turn(self._state(inner[1], inner[2]) if inner else self._state(default, words))
+                conditions[-1].next_branch(self._state(inner[1], inner[2]) if inner else self._state(default, words))
             return conditions[-1].state is not None
-        if command == "define" and inside and (named := re.match(r"(\w+)\s*(.*)", rest, re.DOTALL)):
+        if command == "define" and is_read and (named := re.match(r"(\w+)\s*(.*)", rest, re.DOTALL)):
             if not any(condition.state is None for condition in conditions):
                 defines.define(named[1], named[2])
-        elif command == "undef" and inside:
+        elif command == "undef" and is_read:
             defines.undefine(rest.strip())
         return command in ("define", "undef", "pragma", "region", "endregion")
 
@@ -182,7 +180,7 @@ class Templates:
 
     def _drop(self, start: int, end: int, under: str) -> None:
         self._spans.append((start, end, " "))
-        self.dropped.append(Dropped(start, end, f"it stands in a branch that is not taken: {under}"))
+        self.dropped.append(Dropped(start, end, f"it is in a branch that is not taken: {under}"))
 
     def _blanked(self) -> str:
         parts: list[str] = []
@@ -193,24 +191,24 @@ class Templates:
                 end = stop
         return "".join((*parts, self.text[end:]))
 
-    def _merge(self, found: wesl.Found) -> None:
+    def _merge(self, found: wesl.Conditions) -> None:
         self._spans = [(start, end, " ") for start, end, *_ in [*found.blank, *found.dead]]
         self.text = self._blanked()
         self.marks = sorted(
             [*self.marks, *(Mark(start, end, text, False, decided) for start, end, text, decided in found.marks)]
         )
         self.dropped += (
-            Dropped(start, end, f"it stands in a branch that is not taken: {text}") for start, end, text in found.dead
+            Dropped(start, end, f"it is in a branch that is not taken: {text}") for start, end, text in found.dead
         )
 
 
 def _unknown(found: re.Match[str]) -> str:
-    """The arguments of a @workgroup_size, other engines' marks in them as placeholders."""
+    """The arguments of a @workgroup_size, with placeholders for the syntax of other template engines."""
     return _OTHER_MARK.sub(lambda mark: PLACEHOLDER * len(mark[0]), found[0])
 
 
 def filled(text: str, defines: Defines) -> str:
-    """`text` with ``{{ X }}``, ``${X}`` and ``#{X}`` replaced by the values of the names that have one."""
+    """`text` with the values of names in place of ``{{ X }}``, ``${X}`` and ``#{X}``; those without value are kept."""
 
     def value(found: re.Match[str]) -> str:
         written = defines.text_of(found[1] or found[2])
@@ -220,7 +218,7 @@ def filled(text: str, defines: Defines) -> str:
 
 
 def first_mark(source: Source) -> Mark | None:
-    """The first mark of a text that must hold none. Raises WgslError for a comment that does not end."""
+    """The first use of template syntax in a text, if any. Raises WgslError for a comment that does not end."""
     text = source.text
     if any(sign in text for sign in ("#", "$", "{{", "{%", "@if", "@elif", "@else")):
         for kind, start, end in _found(source):
@@ -238,7 +236,7 @@ def _comments(source: Source) -> list[tuple[int, int]]:
 
 
 def _found(source: Source) -> Iterator[tuple[str, int, int]]:
-    """(kind, start, end) of every mark and of every comment, in order."""
+    """(kind, start, end) of every use of template syntax and of every comment, in order."""
     text, offset, count = source.text, 0, 0
     unclosed: set[str] = set()
     while found := _MARK.search(text, offset):
@@ -269,7 +267,7 @@ def _found(source: Source) -> Iterator[tuple[str, int, int]]:
 
 
 def _end_of_list(text: str, start: int, line_end: int) -> int:
-    """Where ``#import a::{`` with names on several lines ends."""
+    """Where an ``#import a::{...}`` over several lines ends."""
     depth = 0
     for found in _LIST.finditer(text, text.index("{", start)):
         depth += {"{": 1, "}": -1}.get(found[0], 0)

@@ -1,4 +1,4 @@
-"""Texel formats of storage textures, each with the type of a channel in the shader. WGSL §6.5.1 (texel formats)."""
+"""Texel formats of storage textures, each with its channel type in the shader. WGSL §6.5.1 (texel formats)."""
 
 from __future__ import annotations
 
@@ -13,5 +13,3 @@ FORMATS: dict[str, str] = {
     **dict.fromkeys(_UNSIGNED.split(), "u32"),
     **dict.fromkeys(_SIGNED.split(), "i32"),
 }
-# naga's own.
-NAGA_FORMAT = "r64uint"

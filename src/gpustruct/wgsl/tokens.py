@@ -1,4 +1,4 @@
-"""Text to tokens: declarations cut apart, comments and function bodies left out, template lists found.
+"""Text to tokens: the declarations of a text, each as a list of tokens without comments and function bodies.
 
 WGSL §3.2 (blankspace), §3.3 (comments), §3.5 (literals), §3.9 (template lists).
 """
@@ -12,7 +12,7 @@ from typing import NamedTuple
 from .source import BLANK, BYTE_ORDER_MARK, LINE_BREAK, MOST_TOKENS, Source
 
 MAX_NESTING = 127
-# What stands for a template's `{{ value }}` (see templates): no WGSL, so that whatever holds it is refused.
+# Replaces a template's `{{ value }}` (see templates.py). It is not WGSL, so a declaration that contains it is refused.
 PLACEHOLDER = "\x01"
 
 LINE_COMMENT = f"//[^{LINE_BREAK}]*"
@@ -35,7 +35,7 @@ KEYWORDS = {
     word: word.upper()
     for word in "enable requires diagnostic const override const_assert alias struct var fn true false".split()
 }
-# Signs that mean something by their place only; a leading underscore keeps them out of the tree.
+# lark leaves tokens whose names start with an underscore out of the tree.
 SIGNS = {
     "@": "_AT",
     "(": "_PAREN",
@@ -67,8 +67,8 @@ TOKEN_WORDS = {kind: f"`{text}`" for text, kind in {**KEYWORDS, **SIGNS}.items()
 }
 
 
-class Piece(NamedTuple):
-    """The text of one declaration: from `start` to `end`, its first brace at `brace` (or -1)."""
+class Span(NamedTuple):
+    """The text of one declaration: from `start` to `end`, with its first brace at `brace` (-1 if it has none)."""
 
     start: int
     end: int
@@ -76,7 +76,7 @@ class Piece(NamedTuple):
 
 
 def comment_end(text: str, start: int) -> int:
-    """Where the block comment that begins at `start` ends, -1 if it does not; comments nest (§3.3)."""
+    """Where the block comment that begins at `start` ends, or -1 if it does not end. Comments nest (§3.3)."""
     depth = 0
     for mark in _COMMENT_MARK.finditer(text, start):
         depth += 1 if mark[0] == "/*" else -1
@@ -94,7 +94,7 @@ def end_of_comment(source: Source, start: int) -> int:
 
 
 def next_start(source: Source, offset: int) -> int:
-    """Where the next declaration starts: behind blanks, comments and semicolons that end nothing."""
+    """Where the next declaration starts: after blanks, comments and semicolons that end nothing."""
     while True:
         found = _BETWEEN.match(source.text, offset)
         offset = found.end() if found else offset
@@ -104,7 +104,7 @@ def next_start(source: Source, offset: int) -> int:
 
 
 def has_semicolon(source: Source, start: int, end: int) -> bool:
-    """Whether a semicolon, and not only blanks and comments, stands between two declarations."""
+    """Whether there is a semicolon between two declarations, not only blanks and comments."""
     text = source.text
     while start < end:
         found = _BETWEEN_STEP.match(text, start, end)
@@ -114,7 +114,7 @@ def has_semicolon(source: Source, start: int, end: int) -> bool:
     return False
 
 
-def piece_from(source: Source, start: int) -> Piece:
+def declaration_span(source: Source, start: int) -> Span:
     """The declaration that begins at `start`: up to its semicolon or its closing brace."""
     text, offset, depth, brace = source.text, start, 0, -1
     while found := _STOP.search(text, offset):
@@ -123,17 +123,17 @@ def piece_from(source: Source, start: int) -> Piece:
         if sign == "/*":
             offset = end_of_comment(source, found.start())
         elif sign == ";" and depth == 0:
-            return Piece(start, offset, brace)
+            return Span(start, offset, brace)
         elif sign == "{":
             brace = found.start() if brace < 0 else brace
             depth += 1
         elif sign == "}":
             depth -= 1
             if depth <= 0:
-                return Piece(start, offset, brace)
+                return Span(start, offset, brace)
     if depth:
         raise source.error("brace-open", brace)
-    return Piece(start, len(text), brace)
+    return Span(start, len(text), brace)
 
 
 class Token(NamedTuple):
@@ -142,7 +142,7 @@ class Token(NamedTuple):
     type: str
     text: str
     offset: int
-    # What lark reads of its last token to make the end of the text.
+    # lark reads these attributes of the last token to make the token for the end of the text.
     line = column = end_line = end_column = end_pos = None
 
     @property
@@ -150,24 +150,25 @@ class Token(NamedTuple):
         return self.offset
 
 
-def tokens(source: Source, piece: Piece) -> list[Token]:
-    """The tokens of one declaration; the body of a function is one BODY."""
-    found = list(_raw_tokens(source, piece))
+def tokens(source: Source, span: Span) -> list[Token]:
+    """The tokens of one declaration. A function's body is the one token BODY."""
+    found = list(_raw_tokens(source, span))
     _mark_templates(found)
     return list(_joined(source, found))
 
 
-def _raw_tokens(source: Source, piece: Piece) -> Iterator[list[str | int]]:
-    text, offset, end = source.text, piece.start, piece.end
+def _raw_tokens(source: Source, span: Span) -> Iterator[list[str | int]]:
+    text, offset, end = source.text, span.start, span.end
     match, function = _TOKEN.match, False
-    in_size, before = 0, ""  # in_size: 1 after @workgroup_size, 1 more for each bracket that is open then
+    # `in_size` is 1 after @workgroup_size, and 1 more for each open parenthesis after that.
+    in_size, before = 0, ""
     while offset < end:
         found = match(text, offset, end)
         if found is None:
             if text[offset] == PLACEHOLDER and source.shown[offset] != PLACEHOLDER:
                 if in_size < 2:
                     raise source.error("placeholder", offset)
-                # A workgroup size that a template fills in is unknown, as one that an override decides.
+                # A workgroup size from a template is unknown, like one that depends on an override.
                 placeholder = _PLACEHOLDER.match(text, offset)
                 assert placeholder is not None
                 yield ["NAME", PLACEHOLDER, offset]
@@ -185,12 +186,12 @@ def _raw_tokens(source: Source, piece: Piece) -> Iterator[list[str | int]]:
                 kind = KEYWORDS.get(word, "NAME")
             elif group == "sign":
                 kind = SIGNS.get(word, "OTHER")
-            if function and start == piece.brace:
+            if function and start == span.brace:
                 yield ["BODY", "", start]
                 return
             source.tokens += 1
             if source.tokens > MOST_TOKENS:
-                raise source.error("tokens", piece.start, most=MOST_TOKENS)
+                raise source.error("tokens", span.start, most=MOST_TOKENS)
             function |= kind == "FN"
             if word == "workgroup_size" and before == "_AT":
                 in_size = 1
@@ -199,7 +200,7 @@ def _raw_tokens(source: Source, piece: Piece) -> Iterator[list[str | int]]:
                 in_size *= in_size > 1
             before = kind
             if word == "--":
-                # The longest token that can stand here (§3.2): in a declaration that is one minus, twice.
+                # Decrement is only legal in function bodies, so that the longest legal token is a minus (§3.2).
                 source.double_minus.append(start)
                 yield ["MINUS", "-", start]
                 kind, word, start = "MINUS", "-", start + 1
@@ -207,7 +208,7 @@ def _raw_tokens(source: Source, piece: Piece) -> Iterator[list[str | int]]:
 
 
 def _mark_templates(found: list[list[str | int]]) -> None:
-    # The specification's own discovery (§3.9), over tokens: `<<` and `<=` are tokens already, `>` is always alone.
+    # The algorithm of the specification (§3.9). `<<` and `<=` are one token each here; `>` is always one by itself.
     pending: list[tuple[int, int]] = []
     depth, before = 0, ""
     for index, token in enumerate(found):

@@ -1,42 +1,39 @@
-"""What the predeclared type names mean. WGSL §6.8 (predeclared types and type-generators)."""
+"""The types that predeclared names mean. WGSL §6.8 (predeclared types and type-generators)."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..errors import BackendWarning, GpuStructError
+from ..errors import GpuStructError
 from ..layout import FLOATS, SCALARS
-from . import handles, kinds
+from . import handles, kinds, naga_additions
 from .constructors import GENERATORS
-from .extensions import NAGA_ATOMICS, NAGA_TYPES
 from .kinds import Type
 from .scope import Scope
 from .syntax import Name
 
-WORDS = ("f32", "i32", "u32")
-
 
 def predeclared(scope: Scope, name: Name) -> Type:
-    """The type that `name` means where the module declares no such name."""
+    """The predeclared type `name`. Raises WgslError if there is none."""
     text, arguments = name.text, name.arguments
     if text in kinds.PLAIN and arguments is None:
         return _enabled(scope, kinds.PLAIN[text], name)
     if text in GENERATORS:
         columns, rows = GENERATORS[text]
-        allowed = (*FLOATS, "f64") if columns > 1 else (*kinds.NUMERIC, "bool", *kinds.WIDE)
+        allowed = (*FLOATS, "f64") if columns > 1 else (*kinds.NUMERIC, "bool", *naga_additions.SCALARS_64_BIT)
         scalar = _scalar(scope, name, allowed)
         kind = kinds.vector(rows, scalar) if columns == 1 else kinds.matrix(columns, rows, scalar)
         return _enabled(scope, kind, name)
     if text == "atomic":
-        scalar = _scalar(scope, name, ("i32", "u32", *NAGA_ATOMICS))
-        if scalar in NAGA_ATOMICS:
+        scalar = _scalar(scope, name, ("i32", "u32", *naga_additions.ATOMICS))
+        if scalar in naga_additions.ATOMICS:
             naga_type(scope, name.offset, f"atomic<{scalar}>")
         return kinds.atomic_of(scalar)
     if text == "array":
         return _array(scope, name)
-    if text in NAGA_TYPES:
+    if text in naga_additions.TYPES:
         naga_type(scope, name.offset, text)
-    if text in kinds.WIDE and arguments is None:
+    if text in naga_additions.SCALARS_64_BIT and arguments is None:
         return kinds.vector(1, text)
     if text in handles.NAMES:
         return handles.resolve(scope, name)
@@ -44,18 +41,17 @@ def predeclared(scope: Scope, name: Name) -> Type:
 
 
 def naga_type(scope: Scope, offset: int, name: str) -> None:
-    """Refuse a type of naga's own, unless the text is for naga."""
+    """Raise WgslError for a type that only naga has, unless naga is the target."""
     if scope.target.is_naga:
         return
-    remedy = NAGA_TYPES.get(name, "use u32 or i32, or parse(text, target='naga')")
-    where = f"line {scope.source.line_at(offset)}"
-    scope.warn(BackendWarning.of("naga-type", name=name, where=where, remedy=remedy))
+    remedy = naga_additions.TYPES.get(name, "use u32 or i32, or parse(text, target='naga')")
+    scope.warn_at("naga-type", offset, name=name, remedy=remedy)
     raise scope.source.error("extension-type", offset, name=name, remedy=remedy)
 
 
 def _enabled(scope: Scope, kind: Type, name: Name) -> Type:
     if kind.scalar in SCALARS and SCALARS[kind.scalar].extension:
-        scope.use_half(name)
+        scope.note_f16(name)
     return kind
 
 
@@ -64,7 +60,7 @@ def _scalar(scope: Scope, name: Name, allowed: tuple[str, ...]) -> str:
     kind = scope.type_of(arguments[0]) if len(arguments) == 1 and isinstance(arguments[0], Name) else None
     if kind is None or kind.family != "scalar" or kind.scalar not in allowed:
         given = "no template list" if not arguments else kind.name if kind else f"{len(arguments)} arguments"
-        wanted = f"one of {', '.join(scalar for scalar in allowed if scalar not in kinds.WIDE)}"
+        wanted = f"one of {', '.join(scalar for scalar in allowed if scalar not in naga_additions.SCALARS_64_BIT)}"
         raise scope.source.error("template-arguments", name.offset, type=name.text, wanted=wanted, given=given)
     return kind.scalar
 

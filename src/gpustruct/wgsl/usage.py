@@ -1,4 +1,4 @@
-"""What each entry point uses of the module, itself or through calls: in time that is linear in the text.
+"""The variables and overrides that each entry point uses, directly or through calls. Takes linear time.
 
 WGSL §13.3 (shader interface), §11.3 (restrictions on functions).
 """
@@ -30,8 +30,8 @@ def completed(
     functions: Mapping[str, EntryPoint | None],
     refuse: Callable[[WgslError, str], None],
 ) -> dict[str, EntryPoint]:
-    """The entry points among `functions`, each with what it uses; `refuse` takes the error of a recursion."""
-    uses = _Uses(resolver, variables, functions)
+    """The entry points among `functions`, each with what it uses. `refuse` is called with the error of a recursion."""
+    uses = _Uses(resolver, variables)
     for name in functions:
         for error in uses.follow(name):
             refuse(error, f"fn {name}")
@@ -39,27 +39,25 @@ def completed(
 
 
 class _Uses:
-    """For each declaration, a bit for each variable and override that it uses, and for each texture it samples."""
+    """For each declaration, the sets of variables, overrides and sampled textures that it uses, as bits of an int."""
 
-    def __init__(
-        self, resolver: Resolver, variables: Mapping[str, Variable], functions: Mapping[str, EntryPoint | None]
-    ) -> None:
+    def __init__(self, resolver: Resolver, variables: Mapping[str, Variable]) -> None:
         self._resolver, self._variables = resolver, variables
         declared = resolver.declared
-        self._functions = functions
         self._resources = [name for name in declared if name in variables or name in resolver.overrides.known]
         self._bits = {name: 1 << index for index, name in enumerate(self._resources)}
         self._handles = {name for name, variable in variables.items() if variable.space == "handle"}
         self._masks: dict[str, int] = {}
-        # Textures with their samplers: those of the module have a bit each, those of parameters are sets.
+        # Pairs of a texture and a sampler. Those of module variables have a bit each. Pairs with a parameter of a
+        # function are known only where the function is called.
         self._pairs: dict[Pair, int] = {}
         self._sampled: dict[str, int] = {}
-        self._open: dict[str, dict[Pair, None]] = {}
+        self._parameter_pairs: dict[str, dict[Pair, None]] = {}
         self._steps = 0
         self._workgroup: dict[str, int | None] = {}
-        self._shown: dict[int, tuple[str, ...]] = {}
+        self._names: dict[int, tuple[str, ...]] = {}
 
-    # From the declarations to their bits, what a declaration needs before itself.
+    # From declarations to bits, each after those that it depends on.
 
     def follow(self, root: str) -> Iterator[WgslError]:
         """Collect the uses of `root`; an error for each recursion."""
@@ -77,9 +75,7 @@ class _Uses:
                 self._close(name, body)
             elif needed in on_path:
                 names = [step[0] for step in path]
-                cycle = [*names[names.index(needed) :], needed]
-                shown = cycle if len(cycle) < 8 else [*cycle[:4], "...", *cycle[-2:]]
-                yield self._resolver.source.error("cycle", declared[name].offset, path=" -> ".join(shown))
+                yield self._resolver.cycle_error(declared[name], [*names[names.index(needed) :], needed])
             else:
                 path.append((needed, *self._opened(needed)))
                 on_path.add(needed)
@@ -98,7 +94,7 @@ class _Uses:
                 if resolver.type_of(parameter.type).family == "opaque":
                     handles[parameter.name] = index
             except WgslError:
-                # Judged already: it was skipped.
+                # The error was reported before, and the function skipped.
                 continue
         return bodies.read(resolver.source, declaration, resolver.declared, self._handles, handles)
 
@@ -118,18 +114,18 @@ class _Uses:
         self._masks[name] = mask
         self._sampled[name] = sampled
         if pairs:
-            self._open[name] = pairs
+            self._parameter_pairs[name] = pairs
 
     def _pairs_of(self, call: Call) -> Iterator[Pair]:
-        """The textures and samplers that a call brings together."""
+        """The pairs of a texture and a sampler in a call."""
         handed = call.arguments
         if call.callee in SAMPLING and call.callee not in self._resolver.declared:
-            # Only textureGather has an argument before them.
+            # textureGather has another argument before them.
             found = [handle for handle in handed if handle is not None]
             if len(found) >= 2:
                 yield found[0], found[1]
             return
-        for pair in self._open.get(call.callee, ()):
+        for pair in self._parameter_pairs.get(call.callee, ()):
             texture, sampler = (
                 handle if isinstance(handle, str) else handed[handle] if handle < len(handed) else None
                 for handle in pair
@@ -148,14 +144,14 @@ class _Uses:
     def of(self, entry: EntryPoint) -> EntryPoint:
         """`entry` with what it uses."""
         mask = self._masks[entry.name]
-        if mask not in self._shown:
-            self._shown[mask] = tuple(self._resources[index] for index in _places(mask))
-        used = self._shown[mask]
+        if mask not in self._names:
+            self._names[mask] = tuple(self._resources[index] for index in _bits_set(mask))
+        used = self._names[mask]
         variables = [name for name in used if name in self._variables]
         bindings = tuple(name for name in variables if self._variables[name].group is not None)
         others = tuple(name for name in variables if self._variables[name].group is None)
         pairs = list(self._pairs)
-        sampled: Any = tuple(pairs[index] for index in _places(self._sampled[entry.name]))
+        sampled: Any = tuple(pairs[index] for index in _bits_set(self._sampled[entry.name]))
         sizes = [self._bytes(name) for name in others if self._variables[name].space == "workgroup"]
         return replace(
             entry,
@@ -174,7 +170,7 @@ class _Uses:
         return self._workgroup[name]
 
 
-def _places(mask: int) -> list[int]:
-    """The bits that are set, lowest first."""
+def _bits_set(mask: int) -> list[int]:
+    """The indices of the bits that are set, lowest first."""
     raw = np.frombuffer(mask.to_bytes(mask.bit_length() // 8 + 1, "little"), np.uint8)
     return np.flatnonzero(np.unpackbits(raw, bitorder="little")).tolist()

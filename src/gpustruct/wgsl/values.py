@@ -16,18 +16,18 @@ MOST_STEPS = 1_000_000
 
 
 class Value(NamedTuple):
-    """A value: a Python number for a scalar, a tuple of its parts for everything else."""
+    """A value. `data` is a Python number for a scalar, and a tuple of the parts for every other type."""
 
     type: Type
     data: Any
 
 
 class Unknown(Exception):
-    """A value that this room does not compute, or an override that has none yet."""
+    """The value is not known: a template fills it in, or an override has no value yet."""
 
 
 class Names(Protocol):
-    """What the names of a module mean."""
+    """The meanings of a module's names: the part of `scope.Scope` that expressions need."""
 
     source: Source
 
@@ -38,11 +38,11 @@ class Names(Protocol):
     def kind_of(self, name: str) -> str: ...
     def value_of(self, name: str, offset: int) -> Value: ...
     def type_of(self, name: Name) -> Type: ...
-    def use_half(self, node: Any) -> None: ...
+    def note_f16(self, node: Any) -> None: ...
 
 
 class Conversions:
-    """What expressions of one module need of each other; all of them together take a bounded number of steps."""
+    """Conversions between types, and a limit on the steps that all expressions of one module may take together."""
 
     def __init__(self, scope: Names) -> None:
         self.scope = scope
@@ -56,10 +56,8 @@ class Conversions:
         if self.steps > MOST_STEPS:
             raise self.error("constant-steps", offset, most=MOST_STEPS)
 
-    # Conversions that nobody writes (§6.1.2).
-
     def implicit(self, value: Value, wanted: Type, offset: int) -> Value:
-        """`value` as `wanted`, where an automatic conversion leads there; else WgslError."""
+        """`value` in the type `wanted`. Raises WgslError if there is no automatic conversion (§6.1.2)."""
         before = value.type
         if kinds.same(before, wanted):
             return value
@@ -87,12 +85,12 @@ class Conversions:
             raise self.error("constant-fault", offset, fault=str(fault)) from None
 
     def note_rounding(self, scalar: str, value: Any, offset: int) -> None:
-        """Warn about a number just beyond the largest of `scalar`, which is rounded to that."""
+        """Warn about a number that is larger than the largest `scalar`, but is still rounded to it."""
         if operators.is_beyond(scalar, value):
             self.scope.warn_at("tint-overflow", offset, type=scalar, largest=SCALARS[scalar].high)
 
     def common_scalar(self, types: Sequence[Type], offset: int) -> str:
-        """The component type that all of `types` convert to."""
+        """The component type to which all of `types` convert."""
         scalars = [type_.scalar for type_ in types]
         concrete = next((scalar for scalar in scalars if scalar not in (ABSTRACT_INT, ABSTRACT_FLOAT)), "")
         chosen = concrete or (ABSTRACT_FLOAT if ABSTRACT_FLOAT in scalars else ABSTRACT_INT)
@@ -116,7 +114,10 @@ class Conversions:
         raise self.error("no-common-type", offset, types=typenames_of(types))
 
     def aligned(self, values: list[Value], scalar: str, offset: int, what: str) -> tuple[int, list[tuple[Any, ...]]]:
-        """The components of `values`, as `scalar`, side by side; a scalar repeats beside vectors."""
+        """The number of components, and for each the components of all `values`, as `scalar`.
+
+        A scalar is repeated if others are vectors.
+        """
         rows = max(value.type.rows for value in values)
         columns: list[Sequence[Any]] = []
         for value in values:
@@ -128,7 +129,13 @@ class Conversions:
 
 
 def from_parts(rows: int, scalar: str, parts: list[Any]) -> Value:
+    """The vector of `parts`, or a scalar if there is one part."""
     return Value(kinds.vector(rows, scalar), parts[0] if rows == 1 else tuple(parts))
+
+
+def parts_of(value: Value) -> tuple[Any, ...]:
+    """The components of a vector, or a scalar as the only one."""
+    return value.data if value.type.rows > 1 else (value.data,)
 
 
 def each(run: Callable[[Any], Any], data: Any) -> Any:

@@ -13,14 +13,14 @@ MOST_FAULTS = 10
 
 
 def variable(resolver: Resolver, declaration: Declaration, *, standard_layout: bool) -> Variable:
-    """The Variable of a ``var`` declaration; WgslError where its address space forbids it."""
+    """The Variable of a ``var`` declaration. Raises WgslError if it breaks a rule of its address space."""
     source, offset = resolver.source, declaration.offset
     found = attributes.by_name(resolver, declaration.attributes, {"group": (1,), "binding": (1,)}, "a var")
     numbers = {name: attributes.number(resolver, attribute) for name, attribute in found.items()}
     words = [word.text for word in declaration.words]
     space = words[0] if words else "handle"
     if space not in spaces.SPACES and words:
-        hint = {"push_constant": "; write var<immediate>", "function": "; only functions have it"}.get(space, "")
+        hint = {"push_constant": "; write var<immediate>", "function": "; it is for functions only"}.get(space, "")
         raise source.error("space-unknown", declaration.words[0].offset, name=space, hint=hint)
     for word in declaration.words:
         if resolver.kind_of(word.text):
@@ -73,7 +73,7 @@ def _check_binding(resolver: Resolver, declaration: Declaration, space: str, num
 
 
 def _check_handle(resolver: Resolver, declaration: Declaration, space: str, kind: Type) -> None:
-    """Textures and samplers have no address space, everything else has one, and pointers are no variables."""
+    """Check that textures and samplers have no address space, and all other types one; refuse pointers."""
     source, offset = resolver.source, declaration.offset
     if kind.family == "pointer":
         raise source.error("pointer-variable", offset, type=kind.name)

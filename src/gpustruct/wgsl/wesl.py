@@ -1,7 +1,7 @@
-"""WESL's ``@if``, ``@elif`` and ``@else``: which part of the text each of them decides about.
+"""WESL's ``@if``, ``@elif`` and ``@else``: the part of the text that each condition applies to.
 
-A condition stands before a declaration, a member, a parameter or a statement, among its attributes, and
-decides about that one thing; before a block in braces it decides about all that the block holds.
+A condition is written among the attributes of a declaration, a member, a parameter or a statement, and applies to
+that. Before a block in braces, it applies to everything in the block.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from bisect import bisect_right
 from typing import NamedTuple
 
-from .conditions import Defines
+from .conditions import Branches, Defines
 
 _LINE_START = r"(?:^|(?<=[\v\f\r\x85\u2028\u2029]))"
 _CONDITION = re.compile(r"@[ \t]*(if|elif|else)\b")
@@ -19,13 +19,17 @@ _TOKEN = re.compile(
     r"|(?P<struct>\bstruct\b)|(?P<sign>[{}();,<>])"
 )
 _BRACKETS = re.compile(r"[()]|[;{}]")
-# What may stand between a condition and the block that it decides about.
+# From the end of a condition to the block that it applies to.
 _TO_BLOCK = re.compile(r"\s*\{")
 _LONGEST = 2000
 
 
-class Found(NamedTuple):
-    """The conditions of one text: `marks` (start, end, text, whether decided), what to blank, and the parts that are not taken."""
+class Conditions(NamedTuple):
+    """The conditions of one text.
+
+    `marks` are (start, end, text, whether decided); `blank` are the ranges to replace with blanks; `dead` and
+    `undecided` are the parts (start, end, condition) that are not taken, or perhaps not.
+    """
 
     marks: list[tuple[int, int, str, bool]]
     blank: list[tuple[int, int]]
@@ -33,16 +37,16 @@ class Found(NamedTuple):
     undecided: list[tuple[int, int, str]]
 
     def condition_at(self, offset: int) -> str:
-        """The condition that `offset` stands under; "" for none, or one that is decided."""
-        # Parts nest but do not overlap otherwise: the outermost ones are kept, in order.
+        """The undecided condition that applies at `offset`; "" if there is none."""
+        # `undecided` has only the outermost parts, in order. They do not overlap.
         index = bisect_right(self.undecided, offset, key=lambda part: part[0]) - 1
         if index >= 0 and offset < self.undecided[index][1]:
             return self.undecided[index][2]
         return ""
 
 
-class _Part:
-    """What one condition decides about, as far as it has been read."""
+class _Conditional:
+    """The part that one condition applies to, as far as it has been read."""
 
     def __init__(self, start: int, depth: int, text: str, state: bool | None) -> None:
         self.start = start
@@ -51,22 +55,6 @@ class _Part:
         self.state = state
         self.angles = 0
         self.is_block = False
-
-
-class _Chain:
-    """The @if, @elif and @else at one depth that belong together."""
-
-    def __init__(self) -> None:
-        self.is_settled = self.is_undecided = False
-
-    def state(self, own: bool | None) -> bool | None:
-        if self.is_settled or own is False:
-            return False
-        if own is None or self.is_undecided:
-            self.is_undecided = True
-            return None
-        self.is_settled = True
-        return True
 
 
 def first_in(text: str, comments: list[tuple[int, int]]) -> re.Match[str] | None:
@@ -78,10 +66,10 @@ def first_in(text: str, comments: list[tuple[int, int]]) -> re.Match[str] | None
     return None
 
 
-def found_in(text: str, defines: Defines) -> Found:
-    """Every condition in `text`, whose comments are blanked."""
+def found_in(text: str, defines: Defines) -> Conditions:
+    """Every condition in `text`, which has blanks in place of comments."""
     if not _CONDITION.search(text):
-        return Found([], [], [], [])
+        return Conditions([], [], [], [])
     return _Reader(text, defines).found()
 
 
@@ -91,11 +79,12 @@ class _Reader:
         self.defines = defines
         self.stack: list[str] = []
         self.blocks = 0
-        self.parts: list[_Part] = []
-        self.chains: dict[int, _Chain] = {}
-        self.result = Found([], [], [], [])
+        self.parts: list[_Conditional] = []
+        # For each depth the @if, @elif and @else there that belong together.
+        self.branches: dict[int, Branches] = {}
+        self.result = Conditions([], [], [], [])
 
-    def found(self) -> Found:
+    def found(self) -> Conditions:
         text, offset = self.text, 0
         is_struct = False
         while match := _TOKEN.search(text, offset):
@@ -103,7 +92,7 @@ class _Reader:
             if kind == "condition":
                 offset = self._condition(match)
             elif kind == "start" and not self.blocks and self.stack:
-                # No function and no struct starts inside another: the braces before it do not balance.
+                # A function or struct cannot start inside another, so the braces before it do not match.
                 self.stack.clear()
                 self._end_parts(0, match.start())
             if kind in ("start", "struct"):
@@ -120,13 +109,13 @@ class _Reader:
         if word != "else":
             end, expression = self._brackets(end)
         if word == "if":
-            self.chains[depth] = _Chain()
+            self.branches[depth] = Branches()
         own = True if word == "else" else self.defines.is_true(expression) if expression else None
-        state = self.chains.setdefault(depth, _Chain()).state(own)
+        state = self.branches.setdefault(depth, Branches()).is_taken(own)
         text = " ".join(self.text[start : min(end, start + 60)].split())
         self.result.marks.append((start, end, text, state is not None))
         self.result.blank.append((start, end))
-        part = _Part(end, depth, text, state)
+        part = _Conditional(end, depth, text, state)
         self.parts.append(part)
         if block := _TO_BLOCK.match(self.text, end):
             part.is_block = True
@@ -137,7 +126,7 @@ class _Reader:
         return end
 
     def _brackets(self, start: int) -> tuple[int, str]:
-        """The end of ``(expression)``, and the expression; "" where it does not close."""
+        """The end of ``(expression)``, and the expression; "" if its parentheses do not match."""
         depth = 0
         for found in _BRACKETS.finditer(self.text, start, start + _LONGEST):
             if depth == 0 and (found[0] != "(" or self.text[start : found.start()].strip()):
@@ -175,7 +164,7 @@ class _Reader:
                 self._end_parts(depth, offset + 1)
 
     def _end_parts(self, depth: int, offset: int) -> None:
-        """End every part that began at `depth` or deeper."""
+        """End every part that starts at `depth` or deeper."""
         while self.parts and self.parts[-1].depth >= depth:
             part = self.parts.pop()
             if part.state is False:
@@ -183,15 +172,15 @@ class _Reader:
             elif part.state is None:
                 self.result.undecided.append((part.start, offset, part.text))
 
-    def _sorted(self) -> Found:
+    def _sorted(self) -> Conditions:
         marks, blank, dead, undecided = self.result
-        outer: list[tuple[int, int, str]] = []
-        for part in sorted(undecided, key=lambda part: (part[0], -part[1])):
-            if not outer or part[0] >= outer[-1][1]:
-                outer.append(part)
-        dead.sort(key=lambda part: (part[0], -part[1]))
-        kept: list[tuple[int, int, str]] = []
-        for part in dead:
-            if not kept or part[0] >= kept[-1][1]:
-                kept.append(part)
-        return Found(marks, blank, kept, outer)
+        return Conditions(marks, blank, _outermost(dead), _outermost(undecided))
+
+
+def _outermost(parts: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    """The parts that are not inside another, in order."""
+    kept: list[tuple[int, int, str]] = []
+    for part in sorted(parts, key=lambda part: (part[0], -part[1])):
+        if not kept or part[0] >= kept[-1][1]:
+            kept.append(part)
+    return kept

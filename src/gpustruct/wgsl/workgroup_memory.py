@@ -1,14 +1,15 @@
-"""The bytes of a variable in workgroup memory, of types that no buffer can hold too. WGSL §14.4.1 (alignment and size)."""
+"""The size of variables in workgroup memory, also of types that buffers cannot hold. WGSL §14.4.1 (alignment and size)."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from ..layout import round_up
-from .kinds import WIDE, Type
+from .kinds import Type
+from .naga_additions import SCALARS_64_BIT
 from .structs import Structs
 
-# WebGPU rounds each variable up to that much when it counts them.
+# WebGPU rounds the size of each variable up to this when it adds them up.
 GRANULE = 16
 
 
@@ -20,7 +21,7 @@ class Footprint(NamedTuple):
 
 
 def bytes_of(structs: Structs, kind: Type) -> int | None:
-    """What the limit on workgroup memory counts for a variable of type `kind`; None where an override decides."""
+    """The bytes that count for the limit on workgroup memory; None if they depend on an override without a value."""
     found = _footprint(structs, kind)
     return None if found is None else round_up(GRANULE, found.size)
 
@@ -37,7 +38,7 @@ def _footprint(structs: Structs, kind: Type) -> Footprint | None:
         return Footprint(element.align, kind.count * round_up(*element))
     if kind.family == "buffer":
         return None if kind.count is None else Footprint(4, kind.count)
-    scalar = 8 if kind.scalar in WIDE else 4
+    scalar = 8 if kind.scalar in SCALARS_64_BIT else 4
     align, size = scalar * (4 if kind.rows == 3 else kind.rows), scalar * kind.rows
     return Footprint(align, kind.columns * round_up(align, size) if kind.columns > 1 else size)
 
@@ -49,7 +50,7 @@ def _struct(structs: Structs, kind: Type) -> Footprint | None:
         if found is None:
             return None
         member = f"{kind.name}.{name}"
-        own = structs.marks.get((member, "align"), found.align)
+        own = structs.explicit.get((member, "align"), found.align)
         align = max(align, own)
-        end = round_up(own, end) + structs.marks.get((member, "size"), found.size)
+        end = round_up(own, end) + structs.explicit.get((member, "size"), found.size)
     return Footprint(align, round_up(align, end))

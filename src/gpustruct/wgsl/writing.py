@@ -1,4 +1,4 @@
-"""declare: the WGSL text of gpustruct types, in the order that reads well, the same on every backend."""
+"""declare: write the WGSL text of gpustruct types, so that every backend lays them out in the same way."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ MOST_SCALARS = 64
 def declare(*types: Any, padding: Literal["attributes", "members"] | None = None) -> str:
     """The WGSL declarations of `types` and of every struct that they contain, inner ones first.
 
-    ``enable f16;`` stands first where a type needs it. An @align of an inner struct is repeated on
-    each member that holds it: WGSL says that this changes nothing, and backends that do not propagate
-    it (naga) then agree. `padding="attributes"` writes every gap as @size on the member before it;
-    `padding="members"` fills every gap with members named ``pad0``, ``pad1`` …; both keep all offsets.
-    A struct that `parse` read keeps the @location, @builtin, @interpolate, @invariant and @blend_src of its members.
-    A type that is no struct adds only the structs inside it. A comment stands where naga reads a matrix wrongly
-    from uniform, and says what to write (docs/wgsl.md).
+    If a type needs it, the text starts with ``enable f16;``. An @align in an inner struct is repeated on each member
+    of that struct's type. By the specification this changes nothing, and naga, which does not propagate the @align,
+    then agrees. `padding="attributes"` writes every gap as @size on the member before it; `padding="members"` fills
+    every gap with members named ``pad0``, ``pad1`` …; both keep all offsets. A struct that `parse` read keeps the
+    @location, @builtin, @interpolate, @invariant and @blend_src of its members. For a type that is not a struct, only
+    the structs inside it are declared. If naga would read a matrix wrongly from uniform, a comment says so and how
+    to avoid it (docs/wgsl.md).
 
     Raises WgslError where two different structs share a name, or where a struct's name hides a
     predeclared type that the text needs. WGSL §6.2.10 (structure types), §4.1.1 (enable).
@@ -44,14 +44,15 @@ def declare(*types: Any, padding: Literal["attributes", "members"] | None = None
     if padding not in PADDING_FORMS:
         raise WgslError.of("declare-padding", padding=repr(padding))
     texts: dict[str, str] = {}
-    unmarked: dict[int, int] = {}
+    # For each struct, the alignment that naga gives it without an @align on the member.
+    naga_aligns: dict[int, int] = {}
     used = {"u32", "vec4u", "f16", "array"} if padding == "members" else set[str]()
     uses_f16 = False
     stages = dict(found for type_ in types for found in _stage_structs(type_))
-    for layout in (struct for type_ in types for struct in _structs(layout_of(type_), unmarked)):
-        # Inner structs come first, so that theirs are known.
-        unmarked[id(layout)] = max(_unmarked(member, unmarked) for member in layout.fields)
-        text = _struct_text(layout, padding, unmarked, stages.get(id(layout), {}))
+    for layout in (struct for type_ in types for struct in _structs(layout_of(type_), naga_aligns)):
+        # Inner structs come first, so that their alignments are known.
+        naga_aligns[id(layout)] = max(_naga_align(member, naga_aligns) for member in layout.fields)
+        text = _struct_text(layout, padding, naga_aligns, stages.get(id(layout), {}))
         if texts.setdefault(layout.name, text) != text:
             raise WgslError.of("declare-twice", name=layout.name)
         used.update(word for member in layout.fields for word in _predeclared(member))
@@ -63,7 +64,7 @@ def declare(*types: Any, padding: Literal["attributes", "members"] | None = None
 
 
 def _remarks(types: tuple[Any, ...]) -> dict[str, str]:
-    """The comments to stand before a struct: what not to read out of it in uniform."""
+    """The comments before structs about matrices that naga reads wrongly from uniform."""
     found: dict[str, dict[str, None]] = {}
     for misread in (each for type_ in types for each in naga.misreads(layout_of(type_))):
         line = f"// {misread.path}: naga 29 reads it wrongly from uniform; {misread.remedy}.\n"
@@ -72,7 +73,7 @@ def _remarks(types: tuple[Any, ...]) -> dict[str, str]:
 
 
 def _structs(layout: Layout, seen: dict[int, int]) -> Iterator[Layout]:
-    """Every struct inside `layout` that `seen` does not hold yet, the inner ones first."""
+    """Every struct inside `layout` that is not in `seen` yet, inner structs first."""
     core = layout.core
     if core.kind == "struct" and id(core) not in seen:
         seen[id(core)] = 0
@@ -82,7 +83,7 @@ def _structs(layout: Layout, seen: dict[int, int]) -> Iterator[Layout]:
 
 
 def _stage_structs(type_: Any) -> Iterator[tuple[int, Mapping[str, str]]]:
-    """The structs in `type_` whose members are a stage's inputs or outputs, with the attributes that say so."""
+    """The struct in `type_`, with the attributes of stage inputs and outputs on its members, if it has any."""
     while (element := getattr(type_, "__element__", None)) is not None:
         type_ = element
     cls = type_ if isinstance(type_, type) else type(type_)
@@ -90,43 +91,45 @@ def _stage_structs(type_: Any) -> Iterator[tuple[int, Mapping[str, str]]]:
         yield id(layout_of(cls).core), texts
 
 
-def _struct_text(layout: Layout, padding: str | None, unmarked: dict[int, int], stage: Mapping[str, str]) -> str:
-    marks = {
-        m.name: f"@align({m.align}) " * (m.explicit_align is not None or _unmarked(m, unmarked) < m.align)
+def _struct_text(layout: Layout, padding: str | None, naga_aligns: dict[int, int], stage: Mapping[str, str]) -> str:
+    attributes = {
+        m.name: f"@align({m.align}) " * (m.explicit_align is not None or _naga_align(m, naga_aligns) < m.align)
         + stage.get(m.name, "")
         for m in layout.fields
     }
-    lines = _padded_lines(layout, marks) if padding == "members" else _lines(layout, marks, padding == "attributes")
+    if padding == "members":
+        lines = _padded_lines(layout, attributes)
+    else:
+        lines = _lines(layout, attributes, explicit_sizes=padding == "attributes")
     return "".join((f"struct {layout.name} {{\n", *(f"  {line},\n" for line in lines), "}\n"))
 
 
-def _lines(layout: Layout, marks: dict[str, str], explicit: bool) -> Iterator[str]:
+def _lines(layout: Layout, attributes: dict[str, str], *, explicit_sizes: bool) -> Iterator[str]:
     ends = [member.offset for member in layout.fields[1:]] + [layout.size]
     for member, end in zip(layout.fields, ends, strict=True):
         size = member.explicit_size
-        if explicit and not member.layout.is_runtime_array and end - member.offset > member.size:
+        if explicit_sizes and not member.layout.is_runtime_array and end - member.offset > member.size:
             size = end - member.offset
         written = "" if size is None else f"@size({size}) "
-        yield f"{marks.get(member.name, '')}{written}{member.name}: {member.type}"
+        yield f"{attributes[member.name]}{written}{member.name}: {member.type}"
 
 
-def _padded_lines(layout: Layout, marks: dict[str, str]) -> Iterator[str]:
+def _padded_lines(layout: Layout, attributes: dict[str, str]) -> Iterator[str]:
     taken = {member.name for member in layout.fields}
     fresh = (name for name in map("pad{}".format, count()) if name not in taken)
     gaps = list(layout.padding)
-    for member in layout.fields:
-        while gaps and gaps[0].offset < member.offset:
+    for member in (*layout.fields, None):
+        while gaps and (layout.tail is None if member is None else gaps[0].offset < member.offset):
             gap = gaps.pop(0)
             yield from (f"{next(fresh)}: {type_}" for type_ in _filling(gap.offset, gap.size, layout.align))
-        yield f"{marks.get(member.name, '')}{member.name}: {member.type}"
-    for gap in gaps if layout.tail is None else ():
-        yield from (f"{next(fresh)}: {type_}" for type_ in _filling(gap.offset, gap.size, layout.align))
+        if member is not None:
+            yield f"{attributes[member.name]}{member.name}: {member.type}"
 
 
 def _filling(offset: int, size: int, align: int) -> Iterator[str]:
     """Types that fill `size` bytes from `offset` on and raise no alignment above `align`."""
-    # Scalars and, from a multiple of 16 on, vectors: an array of scalars is illegal in uniform. It stands only
-    # where nothing else fits a large gap.
+    # Scalars, and vectors from a multiple of 16 on. An array of scalars would be illegal in uniform; it is used only
+    # for a large gap that nothing else can fill.
     if align < 4:
         yield from _scalars("f16", size // 2)
         return
@@ -147,8 +150,8 @@ def _scalars(name: str, count: int) -> Iterator[str]:
     yield from [name] * count if count <= MOST_SCALARS else [f"array<{name}, {count}>"]
 
 
-def _unmarked(member: Member, known: dict[int, int]) -> int:
-    """The alignment of a member's type to a backend that keeps @align from the enclosing struct (naga)."""
+def _naga_align(member: Member, known: dict[int, int]) -> int:
+    """The alignment that naga gives a member without @align: naga ignores the @align of members inside its struct."""
     return known.get(id(member.layout.core), member.layout.align)
 
 
@@ -159,7 +162,7 @@ def _refuse_hidden(texts: dict[str, str], used: set[str]) -> None:
 
 
 def _predeclared(member: Member) -> Iterator[str]:
-    """The predeclared type names that the text of `member` needs."""
+    """The predeclared type names in the declaration of `member`."""
     layout = member.layout
     if layout.element is not None:
         yield "array"

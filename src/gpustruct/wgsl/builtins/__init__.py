@@ -1,14 +1,12 @@
-"""Built-in functions that a const-expression may call: all that the specification marks ``@const``. WGSL §17."""
+"""Built-in functions that a const-expression may call: those that the specification marks ``@const``. WGSL §17."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from . import bits, matrices, numbers, packing, splitting, vectors
-from .call import Call, Value
+from .call import Builtin, Call
 
-# A built-in that is missing here is added to the table of the module whose subject it is.
-FUNCTIONS: dict[str, tuple[int, Callable[[Call], Value]]] = {
+# To add a built-in function, add it to the table of the module for its subject.
+FUNCTIONS: dict[str, Builtin] = {
     **numbers.FUNCTIONS,
     **bits.FUNCTIONS,
     **vectors.FUNCTIONS,
@@ -16,7 +14,7 @@ FUNCTIONS: dict[str, tuple[int, Callable[[Call], Value]]] = {
     **packing.FUNCTIONS,
     **splitting.FUNCTIONS,
 }
-# Predeclared, but no part of a const-expression: §17.4 to §17.13.
+# Predeclared, but not allowed in a const-expression: §17.4 to §17.13.
 RUNTIME = frozenset(
     """arrayLength dpdx dpdxCoarse dpdxFine dpdy dpdyCoarse dpdyFine fwidth fwidthCoarse fwidthFine storageBarrier
     textureBarrier workgroupBarrier workgroupUniformLoad bufferView bufferArrayView bufferLength""".split()
@@ -25,7 +23,7 @@ RUNTIME_PREFIXES = ("texture", "atomic", "subgroup", "quad")
 
 
 def is_runtime(name: str) -> bool:
-    """Whether `name` is a built-in function that only a function's body may call."""
+    """Whether `name` is a built-in function that only the body of a function may call."""
     return name in RUNTIME or (name.startswith(RUNTIME_PREFIXES) and "_" not in name and name not in RUNTIME_PREFIXES)
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from typing import Any
 
 from ...layout import SCALARS
 from .. import kinds, operators
 from ..kinds import ABSTRACT_FLOAT, ABSTRACT_INT
 from ..operators import ArgumentFault, fit
-from ..values import Value, from_parts
-from .call import INTEGERS, Call
+from ..values import Value, from_parts, parts_of
+from .call import INTEGERS, Builtin, Call
 
 _CODE = {name: row.format[1:] for name, row in SCALARS.items()}
 
@@ -37,7 +36,7 @@ def _reversed(bits: int) -> int:
 
 
 def _counting(function: Callable[[int], int], *, signed: bool = False) -> Callable[[Call], Value]:
-    """A built-in on 32 bits. `signed` ones look at the first bit that differs from the sign."""
+    """A built-in on the 32 bits of an integer. With `signed`, negative numbers are inverted first."""
 
     def run(call: Call) -> Value:
         rows, scalar, (numbers,) = call.columns(INTEGERS)
@@ -48,7 +47,7 @@ def _counting(function: Callable[[int], int], *, signed: bool = False) -> Callab
 
 
 def _field(call: Call, first: int) -> tuple[int, int]:
-    """Offset and count, the arguments from `first` on, of a bit field."""
+    """The offset and the count of a bit field: the arguments `first` and `first` + 1."""
     offset, count = call.one(first, "u32"), call.one(first + 1, "u32")
     if offset + count > 32:
         raise ArgumentFault(f"{call.name}() of {count} bits from bit {offset}", first, first + 1)
@@ -77,14 +76,14 @@ def _insert(call: Call) -> Value:
 
 
 def _source(call: Call) -> Value:
-    """The argument of bitcast, with a concrete type."""
+    """The argument of bitcast, converted to a concrete type."""
     (value,) = call.values
     if value.type.family not in ("scalar", "abstract", "vector") or value.type.scalar == "bool":
         raise call.refusal()
     scalar, rows = value.type.scalar, value.type.rows
     if scalar == ABSTRACT_INT and call.result is not None and call.result.scalar == "u32":
-        parts: Any = value.data if rows > 1 else (value.data,)
-        return from_parts(rows, "u32", [part + 2**32 if -(2**31) <= part < 0 else fit("u32", part) for part in parts])
+        parts = [part + 2**32 if -(2**31) <= part < 0 else fit("u32", part) for part in parts_of(value)]
+        return from_parts(rows, "u32", parts)
     scalar = {ABSTRACT_INT: "i32", ABSTRACT_FLOAT: "f32"}.get(scalar, scalar)
     return call.conversions.implicit(value, kinds.vector(rows, scalar), call.offset)
 
@@ -97,12 +96,12 @@ def _bitcast(call: Call) -> Value:
     after = f"<{wanted.rows}{_CODE[wanted.scalar]}"
     if struct.calcsize(before) != struct.calcsize(after):
         raise call.refusal()
-    data = struct.pack(before, *(value.data if value.type.rows > 1 else (value.data,)))
+    data = struct.pack(before, *parts_of(value))
     parts = [operators.fit(wanted.scalar, part) for part in struct.unpack(after, data)]
     return from_parts(wanted.rows, wanted.scalar, parts)
 
 
-FUNCTIONS: dict[str, tuple[int, Callable[[Call], Value]]] = {
+FUNCTIONS: dict[str, Builtin] = {
     "countOneBits": (1, _counting(int.bit_count)),
     "countLeadingZeros": (1, _counting(_leading_zeros)),
     "countTrailingZeros": (1, _counting(_trailing_zeros)),

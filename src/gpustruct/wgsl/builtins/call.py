@@ -1,4 +1,4 @@
-"""The arguments of one call of a built-in function, brought to the types that its overloads take. WGSL §6.1.3."""
+"""One call of a built-in function, whose arguments are converted to the types of its overloads. WGSL §6.1.3."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from ... import layout
 from .. import kinds, operators
 from ..kinds import ABSTRACT_FLOAT, ABSTRACT_INT, Type
-from ..operators import Fault
+from ..operators import ARITHMETIC, Fault
 from ..values import Conversions, Value, from_parts, names_of
 
 FLOATS = (ABSTRACT_FLOAT, *layout.FLOATS)
@@ -16,8 +16,9 @@ INTEGERS = ("i32", "u32")
 NUMBERS = (ABSTRACT_INT, ABSTRACT_FLOAT, *layout.SCALARS)
 ANY_ROWS = (1, 2, 3, 4)
 VECTORS = (2, 3, 4)
+PLUS, MINUS, TIMES = (ARITHMETIC[sign] for sign in "+-*")
 _SIMPLE = ("scalar", "abstract", "vector")
-# Where an abstract number goes first, if its own type has no overload (§6.1.2, conversion rank).
+# The types that an abstract number converts to, in the order of preference (§6.1.2, conversion rank).
 _RANKED = {
     ABSTRACT_INT: (ABSTRACT_INT, *layout.INTEGERS, ABSTRACT_FLOAT, *layout.FLOATS),
     ABSTRACT_FLOAT: (ABSTRACT_FLOAT, *layout.FLOATS),
@@ -25,7 +26,7 @@ _RANKED = {
 
 
 class Call:
-    """A call of the built-in `name` with `values`; `result` is the type in its template list, if it takes one."""
+    """A call of the built-in `name` with `values`; `result` is the type in its template list, or None."""
 
     def __init__(
         self, conversions: Conversions, name: str, values: list[Value], offset: int, result: Type | None = None
@@ -37,12 +38,12 @@ class Call:
         self.result = result
 
     def refusal(self) -> Exception:
-        """The WgslError for arguments that no overload takes."""
+        """The WgslError for arguments that fit no overload."""
         given = names_of(self.values) or "none"
         return self.conversions.error("arguments", self.offset, what=f"{self.name}()", given=given)
 
     def scalar_of(self, values: Sequence[Value], scalars: Sequence[str]) -> str:
-        """The one of `scalars` that all of `values` become."""
+        """The one of `scalars` to which all of `values` convert."""
         if any(value.type.family not in _SIMPLE for value in values):
             raise self.refusal()
         given = {value.type.scalar for value in values}
@@ -66,7 +67,7 @@ class Call:
         rows: Sequence[int] = ANY_ROWS,
         values: Sequence[Value] | None = None,
     ) -> tuple[int, str, list[tuple[Any, ...]]]:
-        """The arguments as one type: its rows, its scalar, and each argument's components."""
+        """The arguments converted to one type: its rows, its scalar, and the components of each argument."""
         values = self.values if values is None else values
         scalar = self.scalar_of(values, scalars)
         (count, *others) = {value.type.rows for value in values}
@@ -77,17 +78,21 @@ class Call:
         return count, scalar, [data if count > 1 else (data,) for data in converted]
 
     def one(self, index: int, scalar: str, rows: int = 1) -> Any:
-        """Argument `index` as exactly `scalar`, or a vector of it."""
+        """Argument `index` as a `scalar`, or as a vector of `rows` of them."""
         value = self.values[index]
         if value.type.family not in _SIMPLE or value.type.rows != rows or self.scalar_of([value], (scalar,)) != scalar:
             raise self.refusal()
         return self.conversions.implicit(value, kinds.vector(rows, scalar), self.offset).data
 
 
+# The number of a built-in's arguments, and the function that evaluates a call.
+Builtin = tuple[int, Callable[[Call], Value]]
+
+
 def componentwise(
     scalars: Sequence[str], function: Callable[..., Any], finish: Callable[[str, Any], Any] = operators.fit
 ) -> Callable[[Call], Value]:
-    """A built-in that treats each component by itself, all arguments of one type."""
+    """A built-in that applies `function` to each component; its arguments have one type. `finish` rounds the result."""
 
     def run(call: Call) -> Value:
         rows, scalar, columns = call.columns(scalars)
@@ -98,7 +103,7 @@ def componentwise(
 
 
 def stepwise(scalars: Sequence[str], function: Callable[..., Any]) -> Callable[[Call], Value]:
-    """A built-in that treats each component by itself, in steps that its type must hold: `function` takes the type too."""
+    """A built-in that applies `function` to each component. `function` also takes the scalar type, to round each step."""
 
     def run(call: Call) -> Value:
         rows, scalar, columns = call.columns(scalars)
@@ -108,7 +113,7 @@ def stepwise(scalars: Sequence[str], function: Callable[..., Any]) -> Callable[[
 
 
 def attempt(function: Callable[..., Any], parts: Sequence[Any]) -> Any:
-    """`function` of `parts`; Fault where Python has no value for it."""
+    """`function` of `parts`. Raises Fault if Python raises an arithmetic error."""
     try:
         return function(*parts)
     except (ValueError, OverflowError, ZeroDivisionError) as error:

@@ -1,11 +1,11 @@
 """Arithmetic of matrices, ``determinant`` and ``transpose``. WGSL §8.7 (arithmetic), §17.5.
 
-A matrix's data is its columns, each a tuple of rows.
+The data of a matrix is a tuple of columns, and a column is a tuple of numbers, one for each row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -14,12 +14,12 @@ from .. import kinds
 from ..kinds import ABSTRACT_FLOAT, ABSTRACT_INT, Type
 from ..operators import ARITHMETIC
 from ..values import Conversions, Value, each
-from .call import Call
+from .call import TIMES, Builtin, Call
 from .vectors import inner_product
 
 
 def arithmetic(conversions: Conversions, sign: str, left: Value, right: Value, offset: int) -> Value | None:
-    """``+``, ``-`` and ``*`` where one side is a matrix; None where they mean nothing for these types."""
+    """``+``, ``-`` and ``*`` if one side is a matrix; None if the operator has no meaning for these types."""
     scalar = _scalar(left.type, right.type)
     if scalar is None:
         return None
@@ -49,10 +49,9 @@ def _with_scalar(kind: Type, scalar: str) -> Type:
 
 
 def _product(scalar: str, a: Value, b: Value) -> Value | None:
-    times = ARITHMETIC["*"]
     for matrix, factor in ((a, b), (b, a)):
         if factor.type.family in ("scalar", "abstract"):
-            return Value(matrix.type, each(partial(times, scalar, factor.data), matrix.data))
+            return Value(matrix.type, each(partial(TIMES, scalar, factor.data), matrix.data))
     if a.type.family == "vector":
         if a.type.rows != b.type.rows:
             return None
@@ -85,18 +84,18 @@ def _determinant(call: Call) -> Value:
 
 
 def _expanded(scalar: str, columns: Sequence[Sequence[Any]]) -> Any:
-    """The determinant, developed by the first row; each step must fit its type."""
+    """The determinant, by expansion along the first row. Each step is rounded to the type."""
     if len(columns) == 1:
         return columns[0][0]
     total: Any = 0.0
     for index, column in enumerate(columns):
         others = [other[1:] for place, other in enumerate(columns) if place != index]
-        part = ARITHMETIC["*"](scalar, column[0], _expanded(scalar, others))
+        part = TIMES(scalar, column[0], _expanded(scalar, others))
         total = ARITHMETIC["-" if index % 2 else "+"](scalar, total, part)
     return total
 
 
-FUNCTIONS: dict[str, tuple[int, Callable[[Call], Value]]] = {
+FUNCTIONS: dict[str, Builtin] = {
     "transpose": (1, _transpose),
     "determinant": (1, _determinant),
 }

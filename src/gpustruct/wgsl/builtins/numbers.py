@@ -1,4 +1,4 @@
-"""Numeric built-in functions that treat each component by itself, ``select``, ``any`` and ``all``. WGSL §17.3, §17.5."""
+"""Numeric built-in functions on single components; ``select``, ``any`` and ``all``. WGSL §17.3, §17.5."""
 
 from __future__ import annotations
 
@@ -12,15 +12,12 @@ from ...layout import SCALARS
 from .. import kinds, operators
 from ..kinds import ABSTRACT_FLOAT, BOOL
 from ..operators import ARITHMETIC, ArgumentFault, Fault
-from ..values import Value, from_parts
-from .call import FLOATS, NUMBERS, Call, attempt, componentwise, stepwise
+from ..values import Value, from_parts, parts_of
+from .call import FLOATS, MINUS, NUMBERS, PLUS, TIMES, Builtin, Call, attempt, componentwise, stepwise
 from .packing import to_half
 
 # The exponent of the largest power of two that a float type holds, plus one (§17.5.33, ldexp).
 _LARGEST_EXPONENT = {name: math.frexp(SCALARS[name].high)[1] for name in layout.FLOATS} | {ABSTRACT_FLOAT: 1024}
-
-
-_PLUS, _MINUS, _TIMES = (ARITHMETIC[sign] for sign in "+-*")
 
 
 def _inverse_sqrt(x: float) -> float:
@@ -52,18 +49,18 @@ def _power(x: float, y: float) -> float:
 
 
 def _mix(scalar: str, a: float, b: float, t: float) -> Any:
-    return _PLUS(scalar, _TIMES(scalar, a, _MINUS(scalar, 1.0, t)), _TIMES(scalar, b, t))
+    return PLUS(scalar, TIMES(scalar, a, MINUS(scalar, 1.0, t)), TIMES(scalar, b, t))
 
 
 def _fma(scalar: str, a: float, b: float, c: float) -> Any:
-    return _PLUS(scalar, _TIMES(scalar, a, b), c)
+    return PLUS(scalar, TIMES(scalar, a, b), c)
 
 
 def _smoothstep(scalar: str, low: float, high: float, value: float) -> Any:
     if low == high:
         raise ArgumentFault(f"smoothstep() from {low} to {high}", 0, 1)
-    t = _saturate(ARITHMETIC["/"](scalar, _MINUS(scalar, value, low), _MINUS(scalar, high, low)))
-    return _TIMES(scalar, _TIMES(scalar, t, t), _MINUS(scalar, 3.0, _TIMES(scalar, 2.0, t)))
+    t = _saturate(ARITHMETIC["/"](scalar, MINUS(scalar, value, low), MINUS(scalar, high, low)))
+    return TIMES(scalar, TIMES(scalar, t, t), MINUS(scalar, 3.0, TIMES(scalar, 2.0, t)))
 
 
 def _absolute(scalar: str, value: Any) -> Any:
@@ -79,7 +76,7 @@ def _rounded(scalar: str, value: Any) -> Any:
 
 
 def _mixed(call: Call) -> Value:
-    """mix: the last argument may be a scalar beside vectors."""
+    """mix, whose last argument may be a scalar although the others are vectors."""
     a, b, t = call.values
     rows = a.type.rows
     if t.type.rows == 1 and t.type.family in ("scalar", "abstract") and rows > 1 and a.type.family == "vector":
@@ -117,11 +114,11 @@ def _select(call: Call) -> Value:
     return Value(common, tuple(y if c else n for n, y, c in zip(no.data, yes.data, condition.data, strict=True)))
 
 
-def _judged(call: Call, of: Callable[[Any], bool]) -> Value:
+def _reduced(call: Call, of: Callable[[Any], bool]) -> Value:
     (value,) = call.values
     if value.type.scalar != "bool" or value.type.family not in ("scalar", "vector"):
         raise call.refusal()
-    return Value(BOOL, of(value.data if value.type.rows > 1 else (value.data,)))
+    return Value(BOOL, of(parts_of(value)))
 
 
 _ONE_FLOAT: dict[str, Callable[[Any], Any]] = {
@@ -137,7 +134,7 @@ _ONE_FLOAT: dict[str, Callable[[Any], Any]] = {
     "fract": _fract,
     "saturate": _saturate,
 }
-FUNCTIONS: dict[str, tuple[int, Callable[[Call], Value]]] = {
+FUNCTIONS: dict[str, Builtin] = {
     **{name: (1, componentwise(FLOATS, function)) for name, function in _ONE_FLOAT.items()},
     "pow": (2, componentwise(FLOATS, _power)),
     "atan2": (2, componentwise(FLOATS, math.atan2)),
@@ -153,6 +150,6 @@ FUNCTIONS: dict[str, tuple[int, Callable[[Call], Value]]] = {
     "max": (2, componentwise(NUMBERS, max, _rounded)),
     "clamp": (3, componentwise(NUMBERS, _clamp, _rounded)),
     "select": (3, _select),
-    "any": (1, partial(_judged, of=any)),
-    "all": (1, partial(_judged, of=all)),
+    "any": (1, partial(_reduced, of=any)),
+    "all": (1, partial(_reduced, of=all)),
 }

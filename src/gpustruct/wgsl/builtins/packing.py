@@ -1,4 +1,4 @@
-"""Built-in functions that put several small numbers into one u32 and take them out. WGSL §17.9, §17.10, §17.5 (dot4)."""
+"""Built-in functions that pack several small numbers into a u32 and unpack them. WGSL §17.9, §17.10, §17.5 (dot4)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 from .. import operators
 from ..operators import Fault
 from ..values import Value, from_parts
-from .call import Call
+from .call import Builtin, Call
 
 
 class Packed(NamedTuple):
-    """How the parts of one u32 are stored: how many, the code of `struct`, and the number that stands for 1."""
+    """How parts are stored in a u32: their number, their code in `struct`, and the integer that stands for 1.0."""
 
     parts: int
     code: str
@@ -82,7 +82,7 @@ def _dot(scalar: str, packed: Packed) -> Callable[[Call], Value]:
 
 
 def to_half(value: Any) -> Any:
-    """`value` rounded to f16; Fault outside of its finite range, where rounding would still lead inside."""
+    """`value` rounded to f16. Raises Fault if it is larger than the largest f16, even if it would be rounded to that."""
     if operators.is_beyond("f16", value):
         raise Fault(f"{value} does not fit f16")
     return operators.fit("f16", value)
@@ -98,7 +98,7 @@ def _unpack_halves(call: Call) -> Value:
     return from_parts(2, "f32", [operators.fit("f32", part) for part in parts])
 
 
-FUNCTIONS: dict[str, tuple[int, Callable[[Call], Value]]] = {
+FUNCTIONS: dict[str, Builtin] = {
     **{f"pack{name}": (1, _pack_normalized(packed)) for name, packed in _NORMALIZED.items()},
     **{f"unpack{name}": (1, _unpack_normalized(packed)) for name, packed in _NORMALIZED.items()},
     **{f"pack{name}": (1, _pack_integers(*each, clamped=False)) for name, each in _INTEGERS.items()},

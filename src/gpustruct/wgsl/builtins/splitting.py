@@ -1,4 +1,4 @@
-"""``modf`` and ``frexp``, whose results are structs that no text can name. WGSL §17.5.27, §17.5.40."""
+"""``modf`` and ``frexp``, whose results are structs that WGSL text cannot name. WGSL §17.5.27, §17.5.40."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from .. import kinds
 from ..kinds import ABSTRACT_FLOAT, ABSTRACT_INT, Type
 from ..values import Value
-from .call import FLOATS, Call
+from .call import FLOATS, Builtin, Call
 
 
 @cache
@@ -32,7 +32,7 @@ def _split(function: Callable[[float], tuple[Any, Any]], second: str) -> Callabl
     return run
 
 
-FUNCTIONS: dict[str, tuple[int, Callable[[Call], Value]]] = {
+FUNCTIONS: dict[str, Builtin] = {
     "modf": (1, _split(math.modf, "whole")),
     "frexp": (1, _split(math.frexp, "exp")),
 }

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from .. import operators
-from ..operators import ARITHMETIC, Fault
+from ..operators import Fault
 from ..values import Value, from_parts
-from .call import FLOATS, NUMBERS, VECTORS, Call
-
-_PLUS, _MINUS, _TIMES = (ARITHMETIC[sign] for sign in "+-*")
+from .call import FLOATS, MINUS, NUMBERS, PLUS, TIMES, VECTORS, Builtin, Call
 
 
 def inner_product(scalar: str, a: Sequence[Any], b: Sequence[Any]) -> Any:
     """The sum of products, each step rounded to `scalar`."""
     total: Any = operators.fit(scalar, 0)
     for left, right in zip(a, b, strict=True):
-        total = _PLUS(scalar, total, _TIMES(scalar, left, right))
+        total = PLUS(scalar, total, TIMES(scalar, left, right))
     return total
 
 
@@ -28,7 +26,7 @@ def _dot(call: Call) -> Value:
 
 
 def _norm(scalar: str, a: Sequence[Any]) -> Any:
-    """The length of a vector; what overflows when squared has none (§17.5.36)."""
+    """The length of a vector. Raises Fault if the sum of squares overflows (§17.5.36)."""
     return abs(a[0]) if len(a) == 1 else operators.fit(scalar, math.sqrt(inner_product(scalar, a, a)))
 
 
@@ -39,7 +37,7 @@ def _length(call: Call) -> Value:
 
 def _distance(call: Call) -> Value:
     _, scalar, (a, b) = call.columns(FLOATS)
-    return from_parts(1, scalar, [_norm(scalar, [_MINUS(scalar, x, y) for x, y in zip(a, b, strict=True)])])
+    return from_parts(1, scalar, [_norm(scalar, [MINUS(scalar, x, y) for x, y in zip(a, b, strict=True)])])
 
 
 def _normalize(call: Call) -> Value:
@@ -54,7 +52,7 @@ def _cross(call: Call) -> Value:
     _, scalar, (a, b) = call.columns(FLOATS, (3,))
     pairs = ((1, 2), (2, 0), (0, 1))
     return from_parts(
-        3, scalar, [_MINUS(scalar, _TIMES(scalar, a[i], b[j]), _TIMES(scalar, a[j], b[i])) for i, j in pairs]
+        3, scalar, [MINUS(scalar, TIMES(scalar, a[i], b[j]), TIMES(scalar, a[j], b[i])) for i, j in pairs]
     )
 
 
@@ -66,8 +64,8 @@ def _face_forward(call: Call) -> Value:
 
 def _reflect(call: Call) -> Value:
     rows, scalar, (incident, normal) = call.columns(FLOATS, VECTORS)
-    twice = _TIMES(scalar, 2, inner_product(scalar, normal, incident))
-    parts = [_MINUS(scalar, i, _TIMES(scalar, twice, n)) for i, n in zip(incident, normal, strict=True)]
+    twice = TIMES(scalar, 2, inner_product(scalar, normal, incident))
+    parts = [MINUS(scalar, i, TIMES(scalar, twice, n)) for i, n in zip(incident, normal, strict=True)]
     return from_parts(rows, scalar, parts)
 
 
@@ -79,8 +77,8 @@ def _refract(call: Call) -> Value:
     rows, _, (incident, normal) = call.columns((scalar,), VECTORS, call.values[:2])
     ratio = call.one(2, scalar)
     along = inner_product(scalar, normal, incident)
-    square = _MINUS(scalar, 1, _TIMES(scalar, along, along))
-    inside = _MINUS(scalar, 1, _TIMES(scalar, _TIMES(scalar, ratio, ratio), square))
+    square = MINUS(scalar, 1, TIMES(scalar, along, along))
+    inside = MINUS(scalar, 1, TIMES(scalar, TIMES(scalar, ratio, ratio), square))
     if inside < 0:
         return from_parts(rows, scalar, [operators.fit(scalar, 0)] * rows)
     normal_part = ratio * along + math.sqrt(inside)
@@ -88,7 +86,7 @@ def _refract(call: Call) -> Value:
     return from_parts(rows, scalar, parts)
 
 
-FUNCTIONS: dict[str, tuple[int, Callable[[Call], Value]]] = {
+FUNCTIONS: dict[str, Builtin] = {
     "dot": (2, _dot),
     "length": (1, _length),
     "distance": (2, _distance),
