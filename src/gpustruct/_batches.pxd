@@ -26,7 +26,7 @@ cdef class MemberTable:
     # The dtype of the last structured array, and its members' fields.
     cdef object record_dtype
     cdef tuple record_fields, record_names
-    cdef dict plans
+    cdef readonly dict plans
     # The _kernel.Plan that was used last.
     cdef object last
 

@@ -6,6 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 class MemberTable:
+    # By the kind of the columns; at most 256.
+    plans: dict[bytes, Any]
+
     def __init__(self, cls: Any, specs: tuple[Any, ...], members: tuple[Any, ...], stride: int) -> None: ...
 
 class BatchBase:
