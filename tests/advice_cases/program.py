@@ -58,7 +58,7 @@ PROGRAMS = [
         "BindingError layout-kind",
         "wgsl.parse('''@group(0) @binding(0) var a: @@; @compute @workgroup_size(1) fn f() { _ = textureDimensions(a[0]); }''', target='naga').bind_group_layouts()",
         "binding_array<texture_2d<f32>, 4>",
-        "declare variables of their own",
+        "declare a variable for each resource",
         "texture_2d<f32>",
     ),
     Case("BindingError bind-missing", PLAIN + "program.bind(time=time@@)", "", r"pass (sums=)\.\.\.", ", @@sums"),
@@ -82,7 +82,7 @@ PROGRAMS = [
         "BindingError bind-type",
         PLAIN + "interface = program.interface\nprogram.bind(time=time, sums=RecordBuffer(device, @@, 4, count=4))",
         "vec2f",
-        r"of (interface\.\S+\.type)",
+        r"of (program\.interface\.\S+\.type)",
     ),
     Case(
         "BindingError bind-differs",
@@ -191,6 +191,49 @@ PROGRAMS = [
         "b",
         "bind another buffer",
         "a",
+    ),
+    Case(
+        "BindingError bind-name",
+        PLAIN + "program.bind({@@: time, 'sums': sums})",
+        "0",
+        "the name of a variable",
+        "'time'",
+    ),
+    Case("BindingError bind-mapping", PLAIN + "program.bind(@@)", "[time, sums]", "keywords", "time=time, sums=sums"),
+    Case(
+        "BindingError bind-mapping", PLAIN + "program.bind(@@)", "time", "a dictionary", "{'time': time, 'sums': sums}"
+    ),
+    Case(
+        "BindingError bind-both",
+        PLAIN + "program.bind({'time': time@@}, sums=sums)",
+        ", 'sums': sums",
+        "leave one of them out",
+        "",
+    ),
+    Case(
+        "BindingError bind-destroyed",
+        PLAIN + RAW + "groups = program.bind(time=b, sums=sums)\nb.destroy()\n@@program.bind(time=b, sums=sums)",
+        "",
+        "create it again",
+        RAW,
+    ),
+    Case(
+        "BindingError pass-type",
+        PLAIN + "encoder = device.create_command_encoder()\nprogram.bind(time=time, sums=sums).set(@@)",
+        "encoder",
+        r"pass (encoder\.begin_compute_pass\(\))",
+    ),
+    Case(
+        "BindingError bind-offset",
+        PLAIN + RAW + "program.bind(sums=sums, time={'buffer': b, 'offset': @@})",
+        "8",
+        r"use (\d+)",
+    ),
+    Case(
+        "BindingError bind-kind",
+        PLAIN + "batch = f32([1, 2])\nprogram.bind(time=time, sums=@@)",
+        "batch",
+        r"pass (RecordBuffer\(.+?\))",
     ),
     Case("BindingError offsets-missing", DYNAMIC + "groups.set(run@@)", "", r"pass (time=0)", ", @@"),
     Case(

@@ -204,4 +204,4 @@ def test_a_fixed_array_takes_records_of_its_elements(device: Any) -> None:
     assert list(program.bind(w=RecordBuffer(device, array[vec4f, 4], usage="UNIFORM")).groups) == [0]
     with pytest.raises(BindingError) as raised:
         program.bind(w=RecordBuffer(device, vec4f, 3, usage="UNIFORM"))
-    assert raised.value.rule == "bind-end"
+    assert raised.value.rule == "bind-small"

@@ -43,24 +43,38 @@ def refused(error: Exception, function: str) -> BindingError:
 
 
 def refused_binding(error: Exception) -> tuple[str, int | None]:
-    """What wgpu says about a bind group that it refuses, and the number of the binding that it names."""
-    text = " ".join(str(error).split()).rpartition("wgpuDeviceCreateBindGroup ")[2]
+    """What wgpu says about a bind group or a view that it refuses, and the number of the binding that it names."""
+    text = re.split(r"In wgpu[A-Z]\w* ", " ".join(str(error).split()))[-1]
     number = re.search(r"[Bb]inding (\d+)\b", text)
     return text, int(number[1]) if number else None
 
 
 class _DestroyHook:
-    """Replaces the `destroy` method of one buffer, and records whether it was called."""
+    """Replaces the `destroy` method of one buffer or texture, and records whether it was called."""
 
-    def __init__(self, buffer: Any) -> None:
-        # Weak, because the buffer owns this object.
-        self._buffer, self.destroyed = weakref.ref(buffer), False
+    def __init__(self, resource: Any) -> None:
+        # Weak, because the resource owns this object.
+        self._resource, self.destroyed = weakref.ref(resource), False
 
     def __call__(self) -> None:
-        buffer = self._buffer()
-        if buffer is not None:
-            type(buffer).destroy(buffer)
+        resource = self._resource()
+        if resource is not None:
+            type(resource).destroy(resource)
             self.destroyed = True
+
+
+def watch(resource: Any) -> _DestroyHook:
+    """The object that records whether a buffer or a texture is destroyed from now on. It must be alive now."""
+    hook = vars(resource).get("destroy")
+    if hook.__class__ is not _DestroyHook:
+        hook = vars(resource)["destroy"] = _DestroyHook(resource)
+    return hook
+
+
+def was_destroyed(resource: Any) -> bool:
+    """Whether a buffer or a texture was destroyed since `watch` or `check_alive` saw it."""
+    hook = vars(resource).get("destroy")
+    return hook.__class__ is _DestroyHook and hook.destroyed
 
 
 def check_alive(device: Any, buffer: Any, function: str) -> None:
@@ -75,7 +89,7 @@ def check_alive(device: Any, buffer: Any, function: str) -> None:
     hook = vars(buffer).get("destroy")
     if hook.__class__ is not _DestroyHook:
         _ask_alive(device, buffer, function)
-        vars(buffer)["destroy"] = _DestroyHook(buffer)
+        watch(buffer)
     elif hook.destroyed:
         _ask_alive(device, buffer, function)
 

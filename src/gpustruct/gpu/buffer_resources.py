@@ -8,14 +8,15 @@ from typing import Any
 import wgpu
 
 from .. import wgsl
+from ..batches import Batch, as_batch
 from ..errors import BindingError, WgslError
 from ..layout import Layout, round_up, whole_number
-from . import devices
-from .backend import owner_of
+from . import backend, devices
 from .bindings import BindableRecords
 
 _NEEDS = {"uniform": "UNIFORM", "storage": "STORAGE", "read-only-storage": "STORAGE"}
 _KEYS = ("buffer", "offset", "size")
+_BUFFER_WAY_OUT = "pass a RecordBuffer, a wgpu buffer, or a dictionary of buffer, offset and size"
 
 
 class BufferBinder:
@@ -35,16 +36,10 @@ class BufferBinder:
             found = self._given_binding({"offset": 0, **given}, where)
         elif isinstance(given, wgpu.GPUBuffer):
             # With a dynamic offset the binding covers one value: one of the whole buffer could not be moved.
-            size = self._fixed_size(variable) if dynamic else 0
+            size = self.fixed_size(variable) if dynamic else 0
             found = {"buffer": given, "offset": 0, "size": size or given.size}
         else:
-            raise BindingError.of(
-                "bind-kind",
-                wanted=f"a buffer, of type {variable.type_name}",
-                current=type(given).__name__,
-                where=where,
-                way_out="pass a RecordBuffer, a wgpu buffer, or a dictionary of buffer, offset and size",
-            )
+            raise _not_a_buffer(variable, given, where)
         self._check(variable, found, where)
         return found
 
@@ -56,7 +51,7 @@ class BufferBinder:
         wanted = [layout for layout in (declared, declared.element) if layout is not None]
         if not any(self._has_layout(variable, records.type, layout) for layout in wanted):
             facts = {"name": variable.name, "type": variable.type_name, "where": argument(variable.name)}
-            way_out = f"make a RecordBuffer of interface.bindings[{variable.name!r}].type"
+            way_out = f"make a RecordBuffer of program.interface.bindings[{variable.name!r}].type"
             raise BindingError.of("bind-type", current=records.type.__name__, way_out=way_out, **facts)
         self._checked.add(key)
 
@@ -79,10 +74,12 @@ class BufferBinder:
     def _records(self, variable: wgsl.Variable, records: BindableRecords[Any], dynamic: bool) -> dict[str, Any]:
         if dynamic and not records.is_dynamic:
             raise BindingError.of("bind-dynamic", type=records.type.__name__, where=argument(variable.name))
-        size = self._fixed_size(variable)
-        return {"buffer": records.buffer, "offset": 0, "size": size} if size else records.binding()
+        size = self.fixed_size(variable)
+        if size:
+            return {"buffer": records.buffer, "offset": 0, "size": min(size, records.buffer.size)}
+        return records.binding()
 
-    def _fixed_size(self, variable: wgsl.Variable) -> int:
+    def fixed_size(self, variable: wgsl.Variable) -> int:
         """The bytes of a variable of fixed size, in whole words; 0 for a variable without one."""
         if variable.type is None or variable.type.__layout__.is_runtime_sized:
             return 0
@@ -91,20 +88,25 @@ class BufferBinder:
     def _given_binding(self, given: Mapping[str, Any], where: str) -> dict[str, Any]:
         buffer = getattr(given["buffer"], "buffer", given["buffer"])
         if not isinstance(buffer, wgpu.GPUBuffer):
-            raise BindingError.of("buffer-type", function=where, current=type(buffer).__name__)
+            current = f"{type(buffer).__name__} under the key 'buffer'"
+            raise BindingError.of("bind-kind", wanted="a buffer", current=current, where=where, way_out=_BUFFER_WAY_OUT)
         numbers: list[int] = []
         for key, default in (("offset", 0), ("size", None)):
             value = given.get(key, default)
-            number = whole_number(buffer.size - numbers[0] if value is None else value)
+            number = whole_number(max(0, buffer.size - numbers[0]) if value is None else value)
             if number is None:
-                facts = {"least": 0, "most": buffer.size, "current": value, "where": f"{where}, {key}"}
-                raise BindingError.of("whole", name=key, way_out="pass a number of bytes, or leave it out", **facts)
+                facts = {"least": 0, "most": buffer.size, "current": repr(value) if isinstance(value, str) else value}
+                raise BindingError.of(
+                    "whole", name=key, way_out=f"pass a number of bytes, or leave {key} out", where=where, **facts
+                )
             numbers.append(number)
         return {"buffer": buffer, "offset": numbers[0], "size": numbers[1]}
 
     def _check(self, variable: wgsl.Variable, found: dict[str, Any], where: str) -> None:
         buffer, offset, size = (found[key] for key in _KEYS)
-        if owner_of(buffer) is not self._device:
+        if backend.was_destroyed(buffer):
+            raise BindingError.of("bind-destroyed", name=variable.name, where=where)
+        if backend.owner_of(buffer) is not self._device:
             raise BindingError.of("bind-foreign", what="buffer", where=where, make="create_buffer")
         flag = _NEEDS[variable.kind]
         if not buffer.usage & getattr(wgpu.BufferUsage, flag):
@@ -115,19 +117,35 @@ class BufferBinder:
         kind = "uniform" if flag == "UNIFORM" else "storage"
         step = self._device.limits[f"min-{kind}-buffer-offset-alignment"]
         if offset % step:
-            facts = {"multiple": step, "why": f"{kind} bindings", "offset": offset, "function": where}
-            raise BindingError.of("buffer-offset", suggestion=offset // step * step, **facts)
+            facts = {"multiple": step, "kind": kind, "current": offset, "suggestion": offset // step * step}
+            raise BindingError.of("bind-offset", where=where, **facts)
         needed = max(1, variable.min_binding_size or 1)
         if size < needed:
             facts = {"name": variable.name, "type": variable.type_name, "needed": needed, "size": size}
             raise BindingError.of("bind-small", where=where, **facts)
         if offset + size > buffer.size:
-            facts = {"needed": size, "offset": offset, "size": buffer.size, "total": offset + size, "function": where}
+            facts = {"needed": size, "offset": offset, "size": buffer.size, "total": offset + size, "where": where}
             raise BindingError.of("bind-end", **facts)
         if kind == "storage" and size % devices.COPY_ALIGNMENT:
             raise BindingError.of("bind-words", size=size, where=where, suggestion=round_up(4, size))
         way_out = "bind fewer bytes" if kind == "storage" else "bind fewer bytes, or declare it as var<storage>"
         devices.check_limit(self._device, f"max-{kind}-buffer-binding-size", size, where, way_out)
+
+
+def _not_a_buffer(variable: wgsl.Variable, given: Any, where: str) -> BindingError:
+    way_out = _BUFFER_WAY_OUT
+    batch = as_batch(given)
+    if isinstance(batch, Batch):
+        usage = ", usage='UNIFORM'" if variable.kind == "uniform" else ""
+        way_out = f"put it into a buffer first: pass RecordBuffer(device, {type(batch).__name__}, data=batch{usage})"
+    facts = {"wanted": f"a buffer, of type {variable.type_name}", "current": _described(given)}
+    return BindingError.of("bind-kind", where=where, way_out=way_out, **facts)  # type: ignore[return-value]
+
+
+def _described(given: Any) -> str:
+    if isinstance(given, Mapping):
+        return f"a mapping with the keys {', '.join(map(repr, given)) or 'none'}"
+    return type(given).__name__
 
 
 def argument(name: str) -> str:

@@ -10,7 +10,7 @@ import wgpu
 from .. import wgsl
 from ..errors import BindingError, WgslError
 from ..wgsl import bind_groups as layouts_of
-from .bind_groups import Binder, Group, LayoutEntry
+from .binder import Binder, Group, LayoutEntry
 
 Number = int | float | bool
 

@@ -139,7 +139,8 @@ def check_integer(name: str, value: Any, least: int, most: int, default: int | N
         return default
     number = whole_number(value, least, most)
     if number is None:
-        facts = {"least": least, "most": most, "current": value, "where": f"{where}(..., {name}=...)"}
+        facts = {"least": least, "most": most, "current": repr(value) if isinstance(value, str) else value}
+        facts["where"] = f"{where}(..., {name}=...)"
         way_out = "leave it out"
         if default is None:
             way_out = f"pass {least} or more" if whole_number(value, most + 1) is None else f"pass {most} or less"

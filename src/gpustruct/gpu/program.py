@@ -223,7 +223,8 @@ class Program:
         ...
         gpustruct.errors.BindingError: a resource must be named like a binding of the shader (unknown: number; it has numbers) - at Program.bind(...); did you mean 'numbers'?
         """
-        return BindGroups(lambda: self._compiled.binder, {**(resources or {}), **named}, None, "Program.bind(...)")
+        where = "Program.bind(...)"
+        return BindGroups(lambda: self._compiled.binder, _all_resources(resources, named, where), None, where)
 
     def bind_group(self, index: int, resources: Mapping[str, Any] | None = None, /, **named: Any) -> BindGroups:
         """`bind` for one group only. Use it if groups change at different times, such as once per frame and once per material.
@@ -245,7 +246,7 @@ class Program:
             raise BindingError.of("groups-missing", where=f"Program.bind_group({index!r}, ...)")
         number = devices.check_integer("index", index, 0, most, None, "Program.bind_group")
         where = f"Program.bind_group({number}, ...)"
-        return BindGroups(lambda: self._compiled.binder, {**(resources or {}), **named}, number, where)
+        return BindGroups(lambda: self._compiled.binder, _all_resources(resources, named, where), number, where)
 
     def reload(self, text: str, *, overrides: Mapping[str | int, Number] | None = None) -> tuple[int, ...]:
         """Replace the text, for shaders that are edited while they run. Returns the groups whose layout changed.
@@ -276,6 +277,18 @@ class Program:
         self._pipelines.clear()
         layouts = {group.number: group.layout for group in before.binder.groups}
         return tuple(group.number for group in compiled.binder.groups if layouts.get(group.number) is not group.layout)
+
+
+def _all_resources(resources: Any, named: Mapping[str, Any], where: str) -> dict[Any, Any]:
+    if resources is None:
+        return dict(named)
+    if not isinstance(resources, Mapping):
+        raise BindingError.of("bind-mapping", current=type(resources).__name__, where=where)
+    given: dict[Any, Any] = {**resources}
+    for name in named:
+        if name in given:
+            raise BindingError.of("bind-both", name=name, where=where)
+    return given | dict(named)
 
 
 def _named(values: Mapping[str | int, Number], interface: wgsl.Module) -> list[str]:

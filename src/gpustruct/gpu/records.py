@@ -213,8 +213,8 @@ class RecordBuffer(ReadableRecords[Record]):
     def resize(self, capacity: int) -> None:
         """Replace the wgpu buffer by one with room for `capacity` records; the device copies the records that fit.
 
-        Bind groups must be made again. The old wgpu buffer is destroyed, unless writes to it were recorded into an encoder,
-        which may still be submitted.
+        Bind groups from `Program.bind` are made again the next time you set them; make those from `binding()` again yourself.
+        The old wgpu buffer is destroyed, unless writes to it were recorded into an encoder, which may still be submitted.
 
         >>> import numpy as np, wgpu
         >>> from gpustruct import u32

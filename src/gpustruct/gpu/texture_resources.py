@@ -8,7 +8,7 @@ import wgpu
 
 from ..errors import BindingError
 from ..wgsl import Variable
-from .backend import owner_of
+from . import backend
 from .buffer_resources import argument
 
 # The views that a texture of each dimension can have.
@@ -16,8 +16,8 @@ _VIEWS = {"1d": ("1d",), "2d": ("2d", "2d-array", "cube", "cube-array"), "3d": (
 _READS = {"sint": "whole numbers (sint)", "uint": "whole numbers (uint)", "depth": "depths", "float": "floats"}
 
 
-def texture(device: Any, variable: Variable, given: Any, *, filtered: bool) -> Any:
-    """The texture view to bind for `variable`: `given` if it is a view, or the view of a texture that the variable declares."""
+def check_texture(device: Any, variable: Variable, given: Any, *, filtered: bool) -> None:
+    """BindingError unless `given` is a texture or a view that fits the variable."""
     where = argument(variable.name)
     if not isinstance(given, wgpu.GPUTexture | wgpu.GPUTextureView):
         raise BindingError.of(
@@ -28,8 +28,12 @@ def texture(device: Any, variable: Variable, given: Any, *, filtered: bool) -> A
             way_out="pass a texture view, or a wgpu texture for a view of all of it",
         )
     image = given.texture if isinstance(given, wgpu.GPUTextureView) else given
-    if owner_of(given) is not device:
-        raise BindingError.of("bind-foreign", what="texture", where=where, make="create_texture")
+    if backend.owner_of(given) is not device:
+        raise BindingError.of(
+            "bind-foreign", what="texture" if given is image else "texture view", where=where, make="create_texture"
+        )
+    if backend.was_destroyed(image):
+        raise BindingError.of("bind-destroyed", name=variable.name, where=where)
     flag = "STORAGE_BINDING" if variable.kind == "storage-texture" else "TEXTURE_BINDING"
     if not image.usage & getattr(wgpu.TextureUsage, flag):
         current = " | ".join(name for name in _usages() if image.usage & getattr(wgpu.TextureUsage, name))
@@ -42,11 +46,16 @@ def texture(device: Any, variable: Variable, given: Any, *, filtered: bool) -> A
         _check_samples(variable, image, where)
         _check_sample_type(device, variable, image, where, filtered)
     _check_dimension(variable, image, where)
-    return given if given is not image else _view(variable, image)
 
 
-def _view(variable: Variable, image: Any) -> Any:
-    """A view of as many layers as the variable declares, and of all mip levels; of the first level for a storage texture."""
+def view_of(variable: Variable, given: Any) -> Any:
+    """The view to bind: `given` if it is one, otherwise a view of the texture `given`.
+
+    That has as many layers as the variable declares, and all mip levels, or the first level for a storage texture.
+    """
+    if isinstance(given, wgpu.GPUTextureView):
+        return given
+    image = given
     options: dict[str, Any] = {"dimension": variable.view_dimension}
     layers = {"2d": 1, "cube": 6}.get(variable.view_dimension or "")
     if layers and image.dimension == "2d":
@@ -54,12 +63,20 @@ def _view(variable: Variable, image: Any) -> Any:
     if variable.kind == "storage-texture":
         options["mip_level_count"] = 1
     if "stencil" in image.format:
-        options["aspect"] = "stencil-only" if variable.sample_type == "uint" else "depth-only"
-    return image.create_view(**options)
+        reads_stencil = variable.sample_type == "uint"
+        options["aspect"] = "stencil-only" if reads_stencil else "depth-only"
+        # WebGPU §6.1.1: the format of one aspect. wgpu-py would pass that of the texture, which wgpu refuses.
+        options["format"] = "stencil8" if reads_stencil else image.format.removesuffix("-stencil8")
+    try:
+        return image.create_view(**options)
+    except wgpu.GPUError as error:
+        current, _ = backend.refused_binding(error)
+        facts = {"current": current, "where": argument(variable.name), "way_out": "create the texture again"}
+        raise BindingError.of("bind-refused", **facts) from None
 
 
-def sampler(device: Any, variable: Variable, given: Any) -> Any:
-    """`given`, if it is a sampler of `device`; BindingError otherwise."""
+def check_sampler(device: Any, variable: Variable, given: Any) -> None:
+    """BindingError unless `given` is a sampler of `device`."""
     where = argument(variable.name)
     if not isinstance(given, wgpu.GPUSampler):
         wanted = "a comparison sampler" if variable.kind == "comparison-sampler" else "a sampler"
@@ -70,9 +87,8 @@ def sampler(device: Any, variable: Variable, given: Any) -> Any:
         )
         facts = {"wanted": wanted, "current": type(given).__name__, "where": where, "way_out": f"pass {make}"}
         raise BindingError.of("bind-kind", **facts)
-    if owner_of(given) is not device:
+    if backend.owner_of(given) is not device:
         raise BindingError.of("bind-foreign", what="sampler", where=where, make="create_sampler")
-    return given
 
 
 def _usages() -> list[str]:

@@ -63,4 +63,4 @@ def parse(
     try:
         return reader.module()
     finally:
-        reader.warn(stacklevel=2)
+        reader.warn()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
+import os
 import re
 import warnings
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from ..errors import BackendWarning, WgslError
@@ -22,6 +25,7 @@ from .templates import Templates, filled, first_mark
 from .tokens import PLACEHOLDER, Span, declaration_span, has_semicolon, next_start
 from .values import Value
 
+PACKAGE = str(Path(__file__).parent.parent) + os.sep
 MOST_DECLARATIONS = 10_000
 MOST_SKIPPED = 10_000
 # The second form is its three bytes, decoded as Latin-1.
@@ -51,10 +55,13 @@ class Reader:
         self.resolver = Resolver(self.source, overrides, Target(target), is_template=skip)
         self.directives = Directives(self.resolver)
 
-    def warn(self, stacklevel: int) -> None:
-        """Issue each warning about the text once, also after an error."""
+    def warn(self) -> None:
+        """Issue each warning about the text once, also after an error, for the nearest calling line outside gpustruct."""
+        level, frame = 1, inspect.currentframe()
+        while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+            level, frame = level + 1, frame.f_back
         for warning in {str(warning): warning for warning in self.resolver.warnings}.values():
-            warnings.warn(warning, stacklevel=stacklevel + 1)
+            warnings.warn(warning, stacklevel=level)
 
     def module(self) -> Module:
         """The Module. Raises WgslError."""
