@@ -1,25 +1,30 @@
 """Records of Python objects, list to bytes: `pack(batch(...))` beside a loop over struct.pack_into and one in Cython.
 
 python -m pytest benchmarks/bench_objects.py --benchmark-only, or as a script for ratios of alternating runs.
-object_loop.pyx, which takes tuples only, is built when the script needs it.
+object_loop.pyx, which takes tuples only, is built when the script needs it. After `npm install` in compare/typegpu,
+TypeGPU's compiled writer, which reads JavaScript's objects, is measured in the same run.
 """
 
 from __future__ import annotations
 
+import argparse
+import base64
 import importlib
+import json
 import shutil
 import struct
 import subprocess
 import sys
 import tempfile
 from collections import namedtuple
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import make_dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from fresh_cases import Row
 
 from gpustruct import batch, layout_of, pack, workloads
 
@@ -88,8 +93,30 @@ setup(ext_modules=cythonize([extension], quiet=True), script_args=["--quiet", "b
     return importlib.import_module("object_loop")
 
 
-def compare(kind: str, count: int, yardstick: Any) -> None:
-    """Print one row: times a record, and the ratios to both loops. The loop in Cython always reads tuples."""
+TYPEGPU = Path(__file__).parent / "compare" / "typegpu"
+
+
+def typegpu(count: int, rounds: int) -> float | None:
+    """Seconds that TypeGPU takes for as many objects; None where node or its package is not at hand."""
+    node = shutil.which("node")
+    if node is None or not (TYPEGPU / "node_modules").exists():
+        return None
+    told = json.dumps({"rows": rows()[:count], "rounds": rounds, "atLeast": 0.002})
+    done = subprocess.run([node, "writer.mjs"], cwd=TYPEGPU, input=told, capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
+    expected = bytearray(48 * count)
+    loop_of("tuple", expected)(rows()[:count])
+    assert base64.b64decode(found["bytes"]) == expected
+    return float(found["seconds"])
+
+
+# Most times the loop in Cython for 10,000 records; most times a loop over struct.pack_into for 100.
+GOALS = {"tuple": 2.0, "dict": 4.0, "dataclass, slots": 4.0}
+SMALL_GOAL = 0.4
+
+
+def object_rows(kind: str, count: int, yardstick: Any, rounds: int) -> Iterator[Row]:
+    """Ratios to both loops, and to TypeGPU. The loop in Cython always reads tuples."""
     values = rows()[:count]
     records, tuples = [MAKERS[kind](*row) for row in values], values
     out, other = np.zeros(48 * count, np.uint8), bytearray(48 * count)
@@ -99,25 +126,33 @@ def compare(kind: str, count: int, yardstick: Any) -> None:
         lambda: loop(records),
         lambda: yardstick.particles(tuples, other),
     ]
-    ours, theirs, bound = workloads.medians(ways, 25, at_least=0.002)
+    ours, theirs, bound = workloads.medians(ways, rounds, at_least=0.002)
     assert out.tobytes() == bytes(other)
-    print(
-        f"{kind:17}{count:8,} records {ours / count * 1e9:5.0f} ns each: {ours / bound:.2f} of the loop in Cython "
-        f"({bound / count * 1e9:.0f}), {ours / theirs:.2f} of struct.pack_into ({theirs / count * 1e9:.0f})",
-        flush=True,
-    )
+    name, is_named = f"{count:,} records, {kind}", kind in GOALS
+    yield Row(name, ours, ours / bound, "a loop in Cython", GOALS[kind] if is_named and count == 10_000 else None)
+    yield Row(name, ours, ours / theirs, "struct.pack_into", SMALL_GOAL if is_named and count == 100 else None)
+    there = typegpu(count, rounds) if is_named and count >= 100 else None
+    if there is not None:
+        yield Row(name, ours, ours / there, "TypeGPU", 1.0 if count == 10_000 else None)
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kind", choices=MAKERS, help="only these objects")
+    parser.add_argument("--count", type=int, action="append", help="only so many; may be repeated")
+    parser.add_argument("--rounds", type=int, default=25)
+    parser.add_argument("--json", action="store_true", help="a line of JSON for each row")
+    args = parser.parse_args()
+    if args.kind is None:
+        # Each kind in a process of its own: memory that one kind frees would leave the next kind's objects scattered.
+        for kind in MAKERS:
+            subprocess.run([sys.executable, __file__, "--kind", kind, *sys.argv[1:]], check=True)
+        return
     with tempfile.TemporaryDirectory() as folder:
         yardstick = built_loop(folder)
-        # Each kind in a process of its own: memory that one kind frees would leave the next kind's objects scattered.
-        for kind in sys.argv[1:]:
-            for count in (1, 100, 10_000, N):
-                compare(kind, count, yardstick)
-    if not sys.argv[1:]:
-        for kind in MAKERS:
-            subprocess.run([sys.executable, __file__, kind], check=True)
+        for count in args.count or (1, 100, 10_000, N):
+            for row in object_rows(args.kind, count, yardstick, args.rounds):
+                print(json.dumps(row) if args.json else row, flush=True)
 
 
 if __name__ == "__main__":
