@@ -3,8 +3,6 @@
 
 #include "internal.h"
 
-const int scatter_type_size[TYPE_COUNT] = {2, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8, 1, 1, 1, 2, 2, 1, 1};
-
 static inline uint16_t swap_2(uint16_t x) { return (uint16_t)(x << 8 | x >> 8); }
 static inline uint32_t swap_4(uint32_t x) {
     return (x << 24) | ((x & 0xff00u) << 8) | ((x >> 8) & 0xff00u) | (x >> 24);

@@ -19,33 +19,40 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The scalars of columns and records. The last six are vertex formats, which only records have: a float v is the
- * integer v * (2^n - 1) or v * (2^(n-1) - 1), rounded to nearest, ties to even. A value outside [0, 1] or [-1, 1] does
- * not fit. TYPE_UNORM8X4_BGRA and TYPE_UNORM10_10_10_2 pack four scalars into 4 bytes: each scalar counts as one byte,
- * and they are converted four at a time, in the order red, green, blue, alpha. */
-enum {
-    TYPE_F16,
-    TYPE_F32,
-    TYPE_F64,
-    TYPE_I8,
-    TYPE_I16,
-    TYPE_I32,
-    TYPE_I64,
-    TYPE_U8,
-    TYPE_U16,
-    TYPE_U32,
-    TYPE_U64,
-    TYPE_BOOL,
-    TYPE_UNORM8,
-    TYPE_SNORM8,
-    TYPE_UNORM16,
-    TYPE_SNORM16,
-    TYPE_UNORM8X4_BGRA,   /* red is the third byte, blue the first */
-    TYPE_UNORM10_10_10_2, /* red in the low bits of 32, alpha in the top two */
-    TYPE_COUNT
-};
+/* The scalars of columns and records: name, bytes, and name in Python, which is numpy's kind and item size, or the
+ * start of a WebGPU vertex format. Only records have the formats of the last six rows. Those multiply a float by
+ * 2^n - 1, or 2^(n-1) - 1, and round it to the nearest integer, ties to even. A value outside [0, 1] or [-1, 1] does
+ * not fit.
+ *
+ * UNORM8X4_BGRA and UNORM10_10_10_2 pack four scalars into 4 bytes: each scalar counts as one byte, and they are
+ * converted four at a time, in the order red, green, blue, alpha. The bytes of the first are blue, green, red, alpha;
+ * red is in the low bits of the second, alpha in the top two. */
+#define SCATTER_TYPES(ROW) \
+    ROW(F16, 2, "f2") \
+    ROW(F32, 4, "f4") \
+    ROW(F64, 8, "f8") \
+    ROW(I8, 1, "i1") \
+    ROW(I16, 2, "i2") \
+    ROW(I32, 4, "i4") \
+    ROW(I64, 8, "i8") \
+    ROW(U8, 1, "u1") \
+    ROW(U16, 2, "u2") \
+    ROW(U32, 4, "u4") \
+    ROW(U64, 8, "u8") \
+    ROW(BOOL, 1, "b1") \
+    ROW(UNORM8, 1, "unorm8") \
+    ROW(SNORM8, 1, "snorm8") \
+    ROW(UNORM16, 2, "unorm16") \
+    ROW(SNORM16, 2, "snorm16") \
+    ROW(UNORM8X4_BGRA, 1, "unorm8x4_bgra") \
+    ROW(UNORM10_10_10_2, 1, "unorm10_10_10_2")
 
-extern const int scatter_type_size[TYPE_COUNT]; /* bytes */
+#define SCATTER_CODE(NAME, BYTES, PYTHON_NAME) TYPE_##NAME,
+enum { SCATTER_TYPES(SCATTER_CODE) TYPE_COUNT };
+#undef SCATTER_CODE
+
+extern const int scatter_type_size[TYPE_COUNT];
+extern const char *const scatter_type_name[TYPE_COUNT];
 
 /* A slot is 16 bytes of a record, assembled from pieces. A piece of padding comes from column -1, which is zeros. */
 enum { SLOT_12_4, SLOT_8_8, SLOT_8_4_4, SLOT_4_4_8, SLOT_4_4_4_4, SLOT_COUNT };

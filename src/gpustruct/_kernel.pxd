@@ -15,6 +15,7 @@ cdef extern from "scatter.h" nogil:
     enum:
         TYPE_COUNT
     const int scatter_type_size[]
+    const char *const scatter_type_name[]
     ctypedef struct scatter_step:
         pass
     ctypedef struct scatter_loop:

@@ -43,7 +43,6 @@ MODE_CHECK: int
 
 OVERLAP: int
 TYPE_CODES: dict[str, int]
-VERTEX_CODES: dict[str, int]
 TYPE_SIZES: tuple[int, ...]
 STEP: np.dtype[np.void]
 

@@ -48,18 +48,9 @@ STEP = np.dtype({
     "offsets": [step_fields[field].offset for field in range(STEP_FIELDS)],
     "itemsize": sizeof(scatter_step),
 })
-# By numpy's kind and item size.
-TYPE_CODES = {
-    "f2": TYPE_F16, "f4": TYPE_F32, "f8": TYPE_F64, "i1": TYPE_I8, "i2": TYPE_I16, "i4": TYPE_I32, "i8": TYPE_I64,
-    "u1": TYPE_U8, "u2": TYPE_U16, "u4": TYPE_U32, "u8": TYPE_U64, "b1": TYPE_BOOL,
-}
-# The scalars of vertex data, by the names that their formats start with in WebGPU. Each scalar of the last two is a
-# quarter of one.
-VERTEX_CODES = {
-    "uint8": TYPE_U8, "sint8": TYPE_I8, "uint16": TYPE_U16, "sint16": TYPE_I16,
-    "unorm8": TYPE_UNORM8, "snorm8": TYPE_SNORM8, "unorm16": TYPE_UNORM16, "snorm16": TYPE_SNORM16,
-    "unorm8x4_bgra": TYPE_UNORM8X4_BGRA, "unorm10_10_10_2": TYPE_UNORM10_10_10_2,
-}
+# By numpy's kind and item size, or, for scalars of vertex data, by the names that their formats start with in WebGPU.
+TYPE_CODES = {scatter_type_name[field].decode(): field for field in range(TYPE_COUNT)}
+TYPE_CODES |= {"uint8": TYPE_U8, "sint8": TYPE_I8, "uint16": TYPE_U16, "sint16": TYPE_I16}
 # Bytes of a scalar, by its code.
 TYPE_SIZES = tuple([scatter_type_size[field] for field in range(TYPE_COUNT)])
 

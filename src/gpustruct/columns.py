@@ -17,7 +17,7 @@ from .batches import DTYPES, Batch, Shape, SplitColumn
 from .layout import Layout, Leaf
 
 # The kernel's code of what records hold: WGSL's scalars, and those of vertex data.
-SCALAR_CODES = {name: _kernel.TYPE_CODES[dtype.str[1:]] for name, dtype in DTYPES.items()} | _kernel.VERTEX_CODES
+SCALAR_CODES = {name: _kernel.TYPE_CODES[dtype.str[1:]] for name, dtype in DTYPES.items()} | _kernel.TYPE_CODES
 
 
 class Source(NamedTuple):

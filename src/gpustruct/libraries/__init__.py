@@ -15,10 +15,9 @@ from ..errors import GpuStructError, SourceError
 from . import arrays, arrow, pandas, polars
 from .named import NamedColumns as NamedColumns
 
+# By the name of the package. Each module reads the columns and the frames of one library, and has the attributes that
+# tell them from its other objects.
 _LIBRARIES = {"pandas": pandas, "polars": polars, "pyarrow": arrow}
-# What a column of each library has and its frames, scalars and expressions have not; and what its frames have.
-_COLUMN_MARKS = {"pandas": ("dtype", "isna"), "polars": ("dtype", "null_count"), "pyarrow": ("type", "null_count")}
-_FRAME_MARKS = {"pandas": "columns", "polars": "get_columns", "pyarrow": "column_names"}
 _PLAIN = frozenset((int, float, bool, list, tuple))
 
 
@@ -36,19 +35,13 @@ def library(source: Any) -> str:
 
 def is_frame(source: Any, made_by: str) -> bool:
     """Whether `source`, an object of a library known here, has columns by name."""
-    return hasattr(source, _FRAME_MARKS[made_by]) and not (made_by == "polars" and hasattr(source, "collect"))
+    return hasattr(source, _LIBRARIES[made_by].FRAME_MARK) and not (made_by == "polars" and hasattr(source, "collect"))
 
 
 def read_frame(source: Any, where: str) -> NamedColumns | None:
     """The columns by name of a frame of any library, or of what offers Arrow's capsules; None for others."""
     made_by = library(source)
-    if made_by == "pandas" and is_frame(source, made_by):
-        return pandas.frame(source, where)
-    if made_by == "polars" and is_frame(source, made_by):
-        return polars.frame(source, where)
-    if made_by == "pyarrow" and is_frame(source, made_by):
-        return arrow.table(source, where)
-    return None
+    return _LIBRARIES[made_by].frame(source, where) if made_by and is_frame(source, made_by) else None
 
 
 def read_column(source: Any, spec: ColumnSpec, where: str) -> Any:
@@ -98,7 +91,7 @@ def _is_column(entry: Any) -> bool:
 
 
 def _of_library(made_by: str, source: Any, spec: ColumnSpec, where: str) -> Any:
-    if all(hasattr(source, mark) for mark in _COLUMN_MARKS[made_by]):
+    if all(hasattr(source, mark) for mark in _LIBRARIES[made_by].COLUMN_MARKS):
         return _LIBRARIES[made_by].column(source, spec, where)
     named = read_frame(source, where)
     if named is not None and is_struct(spec):

@@ -18,8 +18,11 @@ _NUMBERS = _INTEGERS | _FLOATS | {"bool"}
 _LISTS = ("list", "large_list", "list_view", "large_list_view")
 _DATES = ("date32", "date64", "timestamp", "time32", "time64")
 
+FRAME_MARK = "column_names"
+COLUMN_MARKS = ("type", "null_count")
 
-def table(source: Any, where: str) -> NamedColumns:
+
+def frame(source: Any, where: str) -> NamedColumns:
     """A pyarrow Table or RecordBatch."""
     names = source.schema.names
 
@@ -63,7 +66,7 @@ def column(source: Any, spec: ColumnSpec, where: str, name: str = "") -> Any:
 
 def foreign_table(source: Any, where: str) -> NamedColumns:
     """What offers many columns through Arrow's capsules; the capsule's own struct array is the table."""
-    return table(importlib.import_module("pyarrow").table(source), where)
+    return frame(importlib.import_module("pyarrow").table(source), where)
 
 
 def foreign_column(source: Any, spec: ColumnSpec, where: str) -> Any:

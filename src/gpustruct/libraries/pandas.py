@@ -13,6 +13,9 @@ from .arrays import read_array
 from .named import NamedColumns
 from .refusing import refuse, refuse_missing
 
+FRAME_MARK = "columns"
+COLUMN_MARKS = ("dtype", "isna")
+
 
 def frame(source: Any, where: str) -> NamedColumns:
     """A pandas DataFrame; labels of several levels are joined with dots. The index is no column."""

@@ -16,6 +16,9 @@ _NUMBERS = frozenset("Int8 Int16 Int32 Int64 UInt8 UInt16 UInt32 UInt64 Float16 
 # Those, and what `fill_null(0)` fills too.
 _FILLED = _NUMBERS | {"Decimal", "Int128", "UInt128"}
 
+FRAME_MARK = "get_columns"
+COLUMN_MARKS = ("dtype", "null_count")
+
 
 def frame(source: Any, where: str) -> NamedColumns:
     """A polars DataFrame."""
