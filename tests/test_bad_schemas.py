@@ -101,6 +101,7 @@ def scope() -> dict[str, Any]:
         "PARTICLES": Particle(position=ones(5, 3), life=1),
         "READONLY": read_only(),
         "Annotated": typing.Annotated,
+        "vertex": gpustruct.vertex,
         "Literal": typing.Literal,
         "__name__": __name__,
         "make_struct": types.make_struct,

@@ -547,7 +547,7 @@ def test_help_of_the_package_fits_in_a_few_screens() -> None:
 
 def test_the_package_lists_public_names_only() -> None:
     names = dir(gpustruct)
-    assert set(names) == {*gpustruct.__all__, "gpu", "wgsl", "__version__"}
+    assert set(names) == {*gpustruct.__all__, "gpu", "vertex", "wgsl", "__version__"}
     for name in names:
         assert getattr(gpustruct, name) is not None
 

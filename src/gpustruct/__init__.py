@@ -20,11 +20,12 @@ layout    layout_of(T): sizes, offsets, padding, sizes of bindings; diagram(T), 
 batches   T(member=column, ...), batch(T, source); dtype_of(T), struct_of(dtype)
 bytes     pack(batch), unpack(T, data); pack_to(path, batch)
 uniforms  view(T), uniform_safe(T)
+vertices  gpustruct.vertex: Vertex, 41 formats, layout
 WGSL      gpustruct.wgsl: parse, declare, check
 device    gpustruct.gpu: RecordBuffer, Uploader, write_buffer, read_buffer
 errors    GpuStructError: LayoutError, SourceError, WgslError, BindingError; BackendWarning
 
-`help(gpustruct.pack)` and so on explain each. `gpustruct.wgsl` and `gpustruct.gpu` are imported when they are
+`help(gpustruct.pack)` and so on explain each. The modules wgsl, vertex and gpu are imported when they are
 first used.
 """
 
@@ -87,13 +88,14 @@ from .views import view
 
 if TYPE_CHECKING:
     from . import gpu as gpu
+    from . import vertex as vertex
     from . import wgsl as wgsl
     from .report import diagram, suggest
     from .uniform import uniform_safe
 
 __version__ = "0.1.0"
 
-# `import *` leaves out the two subpackages, which would load wgpu and lark.
+# `import *` leaves out the subpackages, which would load wgpu and lark.
 __all__ = [
     "BackendWarning",
     "BindingError",
@@ -169,7 +171,7 @@ class _Exports(list[str]):
 
 globals()["__all__"] = _Exports(__all__)
 
-_SUBPACKAGES = ("gpu", "wgsl")
+_SUBPACKAGES = ("gpu", "vertex", "wgsl")
 _LATER = {"diagram": "report", "suggest": "report", "uniform_safe": "uniform"}
 
 

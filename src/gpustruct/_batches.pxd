@@ -21,6 +21,8 @@ cdef class MemberTable:
     cdef object cls
     cdef tuple specs, names, classes, dtypes
     cdef int count
+    # Whether packed records can be seen as columns of these dtypes.
+    cdef bint has_views
     cdef Py_ssize_t stride
     cdef MemberColumn *members
     # The dtype of the last structured array, and its members' fields.

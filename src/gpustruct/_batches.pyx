@@ -31,8 +31,8 @@ cdef class MemberTable:
 
     Each of `members` is (name, class, accepted, shape, strides, offset, dtype): the class of a struct member, or None;
     the numbers of the numpy types that its scalar accepts; the dimensions after the batch's, and their strides in a
-    packed record; the member's offset there; the dtype of its scalars. `specs` are for Python, which checks unusual
-    columns. `stride` is the bytes from one record to the next.
+    packed record; the member's offset there; the dtype of its scalars, None where no dtype sees them as `unpack` gives
+    them. `specs` are for Python, which checks unusual columns. `stride` is the bytes from one record to the next.
     """
 
     def __cinit__(self):
@@ -43,7 +43,7 @@ cdef class MemberTable:
         self.cls, self.specs, self.count, self.stride = cls, specs, len(members), stride
         self.names = tuple(member[0] for member in members)
         self.classes = tuple(member[1] for member in members)
-        self.plans, self.last = {}, None
+        self.plans, self.last, self.has_views = {}, None, True
         self.members = <MemberColumn *>PyMem_Malloc((self.count + 1) * sizeof(MemberColumn))
         if self.members == NULL:
             raise MemoryError
@@ -52,6 +52,11 @@ cdef class MemberTable:
             if len(shape) > MOST_INNER:
                 raise ValueError("a type nests at most 15 deep")
             self.members[k].is_struct = kind is not None
+            if kind is None:
+                self.has_views = self.has_views and self.dtypes[k] is not None
+            else:
+                nested = table_of(kind)
+                self.has_views = self.has_views and nested is not None and (<MemberTable>nested).has_views
             self.members[k].ndim = len(shape)
             self.members[k].accepted = 0
             for number in accepted:
@@ -353,12 +358,12 @@ cdef BatchBase views_over(MemberTable table, cnp.ndarray data, char *at, int ndi
 def unpack_views(cls, cnp.ndarray data not None, Py_ssize_t offset, Py_ssize_t count, Py_ssize_t stride):
     """`count` records in an array of bytes as a batch of views, or None if Python makes the type's batches.
 
-    The caller checks that the records are inside the array.
+    The caller checks that the records are inside the array. None too for types with a member that no dtype sees.
     """
     cdef MemberTable table = table_of(cls)
     cdef npy_intp shape[MOST_INNER + MOST_LEADING]
     cdef npy_intp strides[MOST_INNER + MOST_LEADING]
-    if table is None:
+    if table is None or not table.has_views:
         return None
     shape[0], strides[0] = count, stride
     return views_over(table, data, <char *>cnp.PyArray_DATA(data) + offset, 1, shape, strides, (count,))
@@ -371,7 +376,7 @@ def unpack_all(cls, data):
     if not isinstance(cls, type) or not issubclass(cls, BatchBase):
         return None
     table = table_of(cls)
-    if table is None:
+    if table is None or not table.has_views:
         return None
     if type(data) is bytes or type(data) is bytearray:
         data = cnp.PyArray_FROM_OTF(memoryview(data), cnp.NPY_UINT8, 0) if len(data) else None

@@ -105,7 +105,10 @@ cdef int write_records(Writer writer, list values, Py_ssize_t count, char *at, P
 
 
 def read_records(Writer writer not None, cls, list values not None, Py_ssize_t stride):
-    """The values as a batch of `cls`: views of their records, `stride` bytes apart in new memory."""
+    """The values as a batch of `cls`: views of their records, `stride` bytes apart in new memory.
+
+    The bytes of the records if they cannot be seen as columns.
+    """
     cdef cnp.npy_intp nbytes
     cdef Py_ssize_t count = len(values)
     if stride <= 0 or stride != cls.__layout__.record_stride:
@@ -113,7 +116,8 @@ def read_records(Writer writer not None, cls, list values not None, Py_ssize_t s
     nbytes = count * stride
     cdef cnp.ndarray data = cnp.PyArray_ZEROS(1, &nbytes, cnp.NPY_UINT8, 0)
     write_records(writer, values, count, <char *>cnp.PyArray_DATA(data), stride)
-    return unpack_views(cls, data, 0, count, stride)
+    batch = unpack_views(cls, data, 0, count, stride)
+    return data if batch is None else batch
 
 
 def write_value(Writer writer not None, value, out, Py_ssize_t size):

@@ -17,9 +17,19 @@ import numpy as np
 from ._batches import BatchBase, MemberTable, fill, make
 from ._batches import set_pack_plan as set_pack_plan
 from ._batches import set_unpack_plan as set_unpack_plan
-from .column_checks import ColumnSpec, Shape, SplitColumn, check_numbers, code_of, is_struct, spelled
+from .column_checks import (
+    ColumnSpec,
+    Shape,
+    SplitColumn,
+    check_numbers,
+    code_of,
+    is_struct,
+    is_words,
+    spelled,
+    stored_dtype,
+)
 from .errors import SourceError, likely
-from .layout import SCALARS, Layout, leaves
+from .layout import RECORD_SCALARS, Layout, Scalar, leaves
 from .libraries import read_column
 from .libraries.arrays import describe
 
@@ -27,12 +37,21 @@ from .libraries.arrays import describe
 NESTED: list[Callable[[ColumnSpec, Any, str], Any]] = []
 
 
-# The numbers of numpy's types whose values a scalar takes: integers and bool, or all real numbers.
 _INTEGERS = tuple(np.dtype(char).num for char in "?bBhHiIlLqQ")
-_REALS = _INTEGERS + tuple(np.dtype(char).num for char in "efd")
-ACCEPTED = {name: _INTEGERS if row.is_integer else _REALS for name, row in SCALARS.items()}
+_FLOATS = tuple(np.dtype(char).num for char in "efd")
 
-DTYPES = {name: np.dtype(row.format) for name, row in SCALARS.items()}
+
+def _accepted(row: Scalar) -> tuple[int, ...]:
+    """The numbers of numpy's types whose values a scalar takes."""
+    if row.is_normalized:
+        stored = stored_dtype(row.name)
+        return _FLOATS if stored is None else (*_FLOATS, stored.num)
+    return _INTEGERS if row.is_integer else _INTEGERS + _FLOATS
+
+
+ACCEPTED = {name: _accepted(row) for name, row in RECORD_SCALARS.items()}
+# Those of the columns that unpack gives.
+DTYPES = {name: np.dtype(row.format) for name, row in RECORD_SCALARS.items()}
 
 # What every instance keeps; `_batches.BatchBase` has them.
 INSTANCE_ATTRIBUTES = ("__columns__", "__shape__", "__run__", "__pack_plan__", "__unpack_plan__")
@@ -111,7 +130,9 @@ class Batch(BatchBase):
                 (leaf,) = leaves(layout.core)
                 steps += tuple(step for _, step in leaf.axes)
                 scalar = leaf.scalar
-                rows.append((name, None, ACCEPTED[scalar], spec.inner, steps, offset, DTYPES[scalar]))
+                # No dtype sees normalized integers as the floats that they stand for.
+                dtype = None if RECORD_SCALARS[scalar].is_normalized else DTYPES[scalar]
+                rows.append((name, None, ACCEPTED[scalar], spec.inner, steps, offset, dtype))
         table = MemberTable(cls, tuple(specs.values()), tuple(rows), own.record_stride)
         type.__setattr__(cls, "__table__", table)
         return table
@@ -262,6 +283,8 @@ def full_column(spec: ColumnSpec, column: Any, shape: Shape) -> Any:
     full = broadcast_column(spec, column, shape)
     if isinstance(full, SplitColumn):
         return full.stack()
+    if is_words(spec, full):
+        return full.view("<u4")[..., 0]
     # A new view each time: whoever gets it may give it another dtype or shape, and the batch keeps its own.
     return full.view() if isinstance(full, np.ndarray) else full
 

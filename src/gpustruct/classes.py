@@ -54,7 +54,10 @@ def rebuilt(namespace: dict[str, Any]) -> Any:
 _remade_types: weakref.WeakSet[Any] = weakref.WeakSet()
 # What a type, and what its instances, keep as they were made.
 RESERVED = frozenset(
-    ("__layout__", "__members__", "__element__", "__component__", "__orig_bases__", "__slots__", *INSTANCE_ATTRIBUTES)
+    (
+        *("__layout__", "__members__", "__element__", "__component__", "__orig_bases__", "__rules__", "__slots__"),
+        *INSTANCE_ATTRIBUTES,
+    )
 )
 
 

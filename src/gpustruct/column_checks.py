@@ -14,7 +14,7 @@ import numpy as np
 
 from ._batches import is_padding as is_padding
 from .errors import SourceError
-from .layout import INTEGERS, SCALARS, Layout
+from .layout import RECORD_SCALARS, Layout
 
 Shape = tuple[int, ...]
 
@@ -99,6 +99,9 @@ def check_numbers(
     """
     if isinstance(column, SplitColumn):
         return _check_parts(spec, column.arrays, where)
+    words = _bytes_of_words(spec, column)
+    if words is not None:
+        return words
     inner = spec.inner
     drop = 1 if spec.runtime else 0
     if column.ndim < len(inner) + drop or column.shape[column.ndim - len(inner) :] != inner:
@@ -202,13 +205,40 @@ def entry_of(where: str, index: int) -> str:
 
 def number_name(spec: ColumnSpec) -> str:
     """The numpy name of the member's own scalar."""
-    row = SCALARS.get(spec.core.__layout__.scalar)
+    row = RECORD_SCALARS.get(spec.core.__layout__.scalar)
     return "float32" if row is None else np.dtype(row.format).name
 
 
 def is_integer(spec: ColumnSpec) -> bool:
     """Whether the member holds whole numbers."""
-    return spec.core.__layout__.scalar in INTEGERS
+    row = RECORD_SCALARS.get(spec.core.__layout__.scalar)
+    return row is not None and row.is_integer
+
+
+def stored_dtype(scalar: str) -> np.dtype | None:
+    """The dtype of integers that a normalized scalar is stored as, and takes component by component."""
+    row = RECORD_SCALARS[scalar]
+    if row.is_word:
+        return np.dtype(np.uint8) if scalar == "unorm8x4_bgra" else None
+    return np.dtype(row.stored) if row.stored else None
+
+
+def _bytes_of_words(spec: ColumnSpec, column: np.ndarray) -> np.ndarray | None:
+    """Integers that hold all four components of a member, as the bytes of each; None for any other column."""
+    layout: Layout = spec.core.__layout__
+    row = RECORD_SCALARS.get(layout.scalar)
+    if row is None or not row.is_word or column.dtype.str[1:] != "u4" or column.shape[-1:] == (4,):
+        return None
+    if spec.dims and column.shape[-len(spec.dims) :] != spec.dims:
+        return None
+    found = column.astype("<u4", copy=False)[..., None].view(np.uint8)
+    return found[..., [2, 1, 0, 3]] if layout.scalar == "unorm8x4_bgra" else found
+
+
+def is_words(spec: ColumnSpec, column: Any) -> bool:
+    """Whether a column is bytes of words, which no column of components is."""
+    layout: Layout = spec.core.__layout__
+    return layout.scalar == "unorm10_10_10_2" and isinstance(column, np.ndarray) and column.dtype == np.uint8
 
 
 def is_numpy_number(dtype: np.dtype) -> bool:
@@ -219,8 +249,12 @@ def is_numpy_number(dtype: np.dtype) -> bool:
 def check_dtype(spec: ColumnSpec, array: np.ndarray, where: str) -> None:
     """Raise SourceError if the array's values cannot become the member's scalars unchanged but for rounding."""
     dtype, integer = array.dtype, is_integer(spec)
-    if is_numpy_number(dtype) and (dtype.kind != "f" or not integer):
-        return
+    scalar = spec.core.__layout__.scalar
+    if is_numpy_number(dtype):
+        stored = stored_dtype(scalar)
+        accepted = dtype.kind == "f" or (stored is not None and dtype.str[1:] == stored.str[1:])
+        if accepted if RECORD_SCALARS[scalar].is_normalized else dtype.kind != "f" or not integer:
+            return
     kind = dtype.kind
     if kind == "O" and integer:
         _check_large_integers(spec, array, where)
@@ -228,7 +262,6 @@ def check_dtype(spec: ColumnSpec, array: np.ndarray, where: str) -> None:
     if dtype.type is np.void:
         spelled_kind = "records" if dtype.names else "raw bytes"
     way_out = first_that_runs(_ways(spec, array))
-    scalar = spec.core.__layout__.scalar
     raise SourceError.of("column-dtype", type=scalar, dtype=spelled_kind, where=where, way_out=way_out)
 
 
@@ -236,7 +269,7 @@ def _check_large_integers(spec: ColumnSpec, array: np.ndarray, where: str) -> No
     """Integers that numpy has no dtype for are integers all the same: what is wrong is their range."""
     if not all(type(value) is int for value in array.flat):
         return
-    row = SCALARS[spec.core.__layout__.scalar]
+    row = RECORD_SCALARS[spec.core.__layout__.scalar]
     for index, value in np.ndenumerate(array):
         if not row.low <= value <= row.high:
             place = f"{where}[{', '.join(map(str, index))}]" if index else where
@@ -250,13 +283,19 @@ def range_error(spec: ColumnSpec, value: Any, where: str) -> SourceError:
 
 def out_of_range(scalar: str, value: Any, name: str, where: str) -> SourceError:
     """The error for a value that `scalar` does not hold; `name` is how the message's code calls the column."""
-    row = SCALARS[scalar]
+    row = RECORD_SCALARS[scalar]
+    if row.is_normalized:
+        numbers = f"np.nan_to_num({name})" if value != value else name
+        facts = {"low": f"{row.low:g}", "high": f"{row.high:g}", "name": numbers, "where": where}
+        return SourceError.of("range-normalized", type=scalar, value=value, **facts)
     rule = "range-integer" if row.is_integer else "range-float"
     return SourceError.of(rule, type=scalar, value=value, low=row.low, high=row.high, name=name, where=where)
 
 
 def _ways(spec: ColumnSpec, array: np.ndarray) -> Iterator[Way]:
     name, number, kind = spelled(spec), number_name(spec), array.dtype.kind
+    if kind in "iub" and array.dtype.isbuiltin == 1:
+        yield from _integer_ways(spec, array)
     divide = "//" if is_integer(spec) else "/"
     unit = np.datetime_data(array.dtype)[0] if kind in "Mm" else ""
     if unit in ("Y", "M"):
@@ -280,6 +319,17 @@ def _ways(spec: ColumnSpec, array: np.ndarray) -> Iterator[Way]:
         yield Way("pick a part", f"np.asarray({name}, np.complex64).real", lambda: array.astype(np.complex64))
     if kind in "OSTU":
         yield from text_ways(spec, name, lambda: array)
+
+
+def _integer_ways(spec: ColumnSpec, array: np.ndarray) -> Iterator[Way]:
+    """Ways out for integers where a member stands for numbers from 0 or -1 to 1."""
+    name, stored = spelled(spec), stored_dtype(spec.core.__layout__.scalar)
+    largest = int(array.max(initial=0))
+    if largest <= 1:
+        yield Way("convert it", f"np.asarray({name}, np.float64)")
+    elif stored is not None and np.iinfo(stored).min <= array.min() and largest <= np.iinfo(stored).max:
+        yield Way("if these are the integers to store", f"np.asarray({name}).astype(np.{stored.name})")
+    yield Way("divide by what stands for 1", f"np.asarray({name}) / {largest}")
 
 
 def text_ways(spec: ColumnSpec, listed: str, values: Callable[[], Any]) -> Iterator[Way]:

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from . import types
-from .batches import DTYPES, Batch
+from .batches import Batch
 from .column_checks import COLUMN, ELEMENT, PADDING, field_names, is_padding
 from .errors import LayoutError
-from .layout import SCALARS, Layout
+from .layout import RECORD_SCALARS, SCALARS, Layout
 from .types import Struct, array, make_struct
 
 # Why a dtype or a type of Python has no counterpart in WGSL.
@@ -91,8 +91,9 @@ def _dtype(layout: Layout) -> np.dtype:
         return _fields({m.name: (_dtype(m.layout), m.offset) for m in layout.fields}, layout.size)
     if layout.element is not None:
         return _repeated(_padded(layout.element), layout.count or 0)
-    scalar = DTYPES[layout.scalar]
-    if layout.kind == "vector":
+    row = RECORD_SCALARS[layout.scalar]
+    scalar = np.dtype(row.stored or row.format)
+    if layout.kind == "vector" and not row.is_word:
         return np.dtype((scalar, (layout.rows,)))
     if layout.kind == "matrix":
         itemsize, column = layout.size // layout.columns, np.dtype((scalar, (layout.rows,)))

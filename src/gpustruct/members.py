@@ -5,7 +5,7 @@ from __future__ import annotations
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NoReturn
+from typing import Annotated, Any, ClassVar, NoReturn
 
 from .batches import Batch, ColumnSpec, full_column
 from .errors import GpuStructError, LayoutError, SourceError
@@ -159,8 +159,41 @@ class size(Attribute):
     __module__ = "gpustruct"
 
 
-# A member's type, @align or None, @size or None.
-DeclaredType = tuple[Any, int | None, int | None]
+class location(Attribute):
+    """``@location(n)``: the shader reads a member of a Vertex class at this location; the members after it count up.
+
+    WGSL §12.5 (location). The first member is at location 0 unless it says otherwise. An array takes a location
+    for each element.
+
+    >>> from typing import Annotated
+    >>> from gpustruct import vertex
+    >>> from gpustruct.vertex import Vertex, float32x3, location, unorm8x4
+    >>> class Instance(Vertex):
+    ...     offset: Annotated[float32x3, location(5)]
+    ...     color: unorm8x4
+    >>> [attribute["shader_location"] for attribute in vertex.layout(Instance)["attributes"]]
+    [5, 6]
+    """
+
+    __slots__ = ()
+    __module__ = "gpustruct.vertex"
+
+
+def attributed(type_: Any, member: Member) -> Any:
+    """The annotation that makes `member` again: `type_` with the attributes it was written with."""
+    written = (
+        (align, member.explicit_align),
+        (size, member.explicit_size),
+        (location, member.explicit_location),
+    )
+    for attribute, value in written:
+        if value is not None:
+            type_ = Annotated[type_, attribute(value)]
+    return type_
+
+
+# A member's type, @align or None, @size or None, @location or None.
+DeclaredType = tuple[Any, int | None, int | None, int | None]
 
 
 class Body(dict[str, Any]):
@@ -177,8 +210,8 @@ def inherited(name: str, bases: tuple[type, ...]) -> dict[str, DeclaredType]:
         facts = {"base": base.__name__, "member": layout.tail.name}
         raise LayoutError.of("struct-extends-runtime", where=f"class {name}", **facts)
     return {
-        member.name: (base.__members__[member.name].type, member.explicit_align, member.explicit_size)
-        for member in layout.fields
+        m.name: (base.__members__[m.name].type, m.explicit_align, m.explicit_size, m.explicit_location)
+        for m in layout.fields
     }
 
 

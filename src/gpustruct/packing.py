@@ -15,7 +15,7 @@ from .batches import DTYPES, Batch, as_batch, set_pack_plan
 from .column_checks import out_of_range
 from .columns import Columns, Source, collect, collect_tail
 from .errors import SourceError
-from .layout import SCALARS, Layout, Leaf
+from .layout import RECORD_SCALARS, Layout, Leaf
 from .plan import lower
 
 # Where a block of packed bytes outgrows the caches, streaming past them wins (docs/performance.md).
@@ -242,7 +242,9 @@ def fault(batch: Batch, part: Part, record: int, leaf: int) -> Exception:
 
 
 def _fits(value: Any, scalar: str) -> bool:
-    row = SCALARS[scalar]
+    row = RECORD_SCALARS[scalar]
+    if row.is_normalized:
+        return row.low <= value <= row.high
     if row.is_integer:
         return row.low <= int(value) <= row.high
     with np.errstate(over="ignore"):

@@ -20,28 +20,28 @@ from . import names
 from .batches import Batch, as_batch
 from .classes import RESERVED, PickleRecipe, TypeBase, TypeMeta, importable, own_doc, rebuilt, refuse_options
 from .errors import LayoutError
-from .layout import Layout, Member
+from .layout import VERTEX, WGSL, Layout, Rules
 from .members import (
-    Attribute,
     Body,
     DeclaredType,
     Field,
     align,
     as_written,
+    attributed,
     column_spec,
     evaluate,
     inherited,
     is_class_variable,
+    location,
     refuse_default,
     size,
 )
 
 
-def plain_type(layout: Layout, spelling: str = "", **namespace: Any) -> Any:
-    """A type that is no struct, of a layout."""
+def plain_type(layout: Layout, spelling: str = "", module: str = __package__ or "", **namespace: Any) -> Any:
+    """The class of a type that is no struct; `module` is the one that users import it from."""
     name = spelling or layout.python_name
-    # The module that users import it from, so that signatures say gpustruct.vec3f.
-    kept = {"__slots__": (), "__module__": __package__, "__doc__": own_doc(name, layout), "__layout__": layout}
+    kept = {"__slots__": (), "__module__": module, "__doc__": own_doc(name, layout), "__layout__": layout}
     cls = TypeMeta(name, (TypeBase,), {**kept, **namespace})
     type.__setattr__(cls, "__members__", {"": column_spec("", cls)})
     type.__setattr__(cls, "__orig_bases__", (PickleRecipe(cls),))
@@ -155,7 +155,7 @@ class StructMeta(TypeMeta):
             raise LayoutError.of("struct-name", name=name, suggestion=names.suggest(str(name)))
         refuse_options(name, options)
         namespace.setdefault("__slots__", ())
-        for kept in RESERVED & namespace.keys():
+        for kept in RESERVED & namespace.keys() if bases != (TypeBase,) else ():
             if kept != "__slots__" or namespace[kept] not in ((), []):
                 raise LayoutError.of("struct-attribute", name=kept, where=f"class {name}")
         if not isinstance(namespace.get("__annotations__", {}), Mapping):
@@ -188,9 +188,10 @@ def _finish(cls: Any, name: str, bases: tuple[type, ...], namespace: dict[str, A
             facts = {"where": f"{name}.{written}", "suggestion": names.suggest(str(written))}
             raise LayoutError.of("member-name", name=written, **facts)
         refuse_default(name, member_name, namespace)
-        declared[member_name] = declared_type(evaluate(annotation, scope, where), where)
-    rows = [(n, type_.__layout__, align_, size_) for n, (type_, align_, size_) in declared.items()]
-    _complete(cls, layouts.struct(name, rows), {n: type_ for n, (type_, _, _) in declared.items()})
+        declared[member_name] = declared_type(evaluate(annotation, scope, where), where, cls.__rules__)
+    rows = [(n, type_.__layout__, align_, size_, place) for n, (type_, align_, size_, place) in declared.items()]
+    layout = layouts.struct(name, rows, cls.__rules__)
+    _complete(cls, layout, {n: type_ for n, (type_, *_) in declared.items()})
 
 
 def _complete(cls: Any, layout: Layout, members: Mapping[str, Any]) -> None:
@@ -205,16 +206,17 @@ def _complete(cls: Any, layout: Layout, members: Mapping[str, Any]) -> None:
     type.__setattr__(cls, "__orig_bases__", (PickleRecipe(cls),))
 
 
-def declared_type(annotation: Any, where: str) -> DeclaredType:
-    """A member's (type, @align or None, @size or None) from its annotation; LayoutError if it has none."""
+def declared_type(annotation: Any, where: str, rules: Rules = WGSL) -> DeclaredType:
+    """A member's type and attributes from its annotation; LayoutError if it has none."""
     marks: tuple[Any, ...] = ()
     if typing.get_origin(annotation) is Annotated:
         marks, annotation = annotation.__metadata__, annotation.__origin__
     if not isinstance(annotation, TypeMeta) or not hasattr(annotation, "__layout__"):
         raise LayoutError.of("member-type", current=_spell(annotation), where=where, way_out=_way_out(annotation))
+    _check_rules(annotation, where, rules)
     values: dict[str, int] = {}
     for mark in marks:
-        if not isinstance(mark, Attribute):
+        if not isinstance(mark, align | size) and not (isinstance(mark, location) and rules == VERTEX):
             name, layout = annotation.__name__, annotation.__layout__
             ways = [f"Annotated[{name}, align({max(layout.align, 16)})]"]
             if not layout.is_runtime_sized:
@@ -223,13 +225,46 @@ def declared_type(annotation: Any, where: str) -> DeclaredType:
         kind = type(mark).__name__
         if kind in values:
             raise LayoutError.of("attribute-twice", attribute=kind, where=where)
-        number = layouts.whole_number(mark.value, 1)
+        number = layouts.whole_number(mark.value, 0 if kind == "location" else 1)
+        if number is None and kind == "location":
+            raise LayoutError.of("location-value", value=repr(mark.value), where=where)
         if number is None:
             layout = annotation.__layout__
             suggestion = layout.size if kind == "size" else max(layout.align, 16)
             raise LayoutError.of(f"{kind}-value", suggestion=suggestion, value=repr(mark.value), where=where)
         values[kind] = number
-    return annotation, values.get("align"), values.get("size")
+    return annotation, values.get("align"), values.get("size"), values.get("location")
+
+
+def _check_rules(type_: Any, where: str, rules: Rules) -> None:
+    """Raise LayoutError for a member that is placed by other rules than its struct."""
+    layout: Layout = type_.__layout__
+    core = layout.core
+    if rules == WGSL and layout.rules != WGSL:
+        raise LayoutError.of("member-vertex", current=type_.__name__, where=where, way_out=_host_way_out(core))
+    if rules == VERTEX and (layout.rules != VERTEX or core.kind == "struct" or layout.is_runtime_array):
+        raise LayoutError.of("vertex-member", current=type_.__name__, where=where, way_out=_vertex_way_out(layout))
+
+
+def _host_way_out(core: Layout) -> str:
+    """The host-shareable type that a shader sees a vertex format as."""
+    if core.kind == "struct":
+        return "use a subclass of Struct, or make this class one of Vertex"
+    suffix = layouts.RECORD_SCALARS[core.scalar].suffix
+    scalar = {"f": "f32", "h": "f16", "i": "i32", "u": "u32"}[suffix]
+    return f"use {f'vec{core.rows}{suffix}' if core.kind == 'vector' else scalar}"
+
+
+def _vertex_way_out(layout: Layout) -> str:
+    core = layout.core
+    if core.kind == "struct":
+        return "write its members in the class body"
+    if layout.is_runtime_array:
+        return f"give it a count: array[{core.python_name}, 4]"
+    rows = core.rows if core.kind in ("vector", "matrix") else 1
+    base = {"f": "float32", "h": "float16", "i": "sint32", "u": "uint32"}[layouts.RECORD_SCALARS[core.scalar].suffix]
+    name = f"{base}x{4 if base == 'float16' and rows == 3 else rows}" if rows > 1 else base
+    return f"use {f'array[{name}, {core.columns}]' if core.kind == 'matrix' else name}"
 
 
 def _spell(thing: Any) -> str:
@@ -245,8 +280,8 @@ def _way_out(thing: Any) -> str:
         return "use i32 or u32"
     if thing is atomic or thing is array:
         return f"give it its parameter: {'atomic[u32]' if thing is atomic else 'array[f32, 8]'}"
-    if thing is Struct:
-        return "use a subclass of Struct"
+    if isinstance(thing, StructMeta) and TypeBase in thing.__bases__:
+        return f"use a subclass of {_spell(thing)}"
     if isinstance(thing, StructMeta):
         return "WGSL types cannot contain themselves: keep an index, u32, into an array of them"
     return "use f32, f16, i32, u32, vec3f, mat4x4f, atomic[u32], array[f32, 8] or a subclass of Struct"
@@ -277,10 +312,13 @@ class Struct(TypeBase, metaclass=StructMeta):
     """
 
     __slots__ = ()
+    __rules__ = WGSL
 
 
-def make_struct(name: str, members: Mapping[str, Any], module: str = __name__, twin_of: Any = None) -> Any:
-    """A Struct class from a mapping of member names to types, Annotated or not.
+def make_struct(
+    name: str, members: Mapping[str, Any], module: str = __name__, twin_of: Any = None, base: Any = Struct
+) -> Any:
+    """A Struct class, or another subclass of `base`, from a mapping of member names to types, Annotated or not.
 
     Of `twin_of`, the struct that `uniform_safe` made it from, views take the values.
 
@@ -288,10 +326,19 @@ def make_struct(name: str, members: Mapping[str, Any], module: str = __name__, t
     16
     """
     namespace = {"__annotations__": dict(members), "__module__": module, "__qualname__": name}
-    made = StructMeta(name, (Struct,), namespace)
+    made = StructMeta(name, (base,), namespace)
     if twin_of is not None:
         type.__setattr__(made, "__twin_of__", twin_of)
     return made
+
+
+def base_of(cls: Any) -> Any:
+    """What a struct's class extends in the end: Struct or Vertex.
+
+    >>> base_of(make_struct("Pair", {"a": f32, "b": vec3f}))
+    Struct
+    """
+    return next(base for base in cls.__mro__ if TypeBase in base.__bases__)
 
 
 def struct_over(layout: Layout, members: Mapping[str, Any], **namespace: Any) -> Any:
@@ -319,18 +366,9 @@ def layout_of(type_: Any) -> Layout:
     return layout
 
 
-def attributed(type_: Any, member: Member) -> Any:
-    """The annotation that makes `member` again: `type_` with the attributes it was written with."""
-    if member.explicit_align is not None:
-        type_ = Annotated[type_, align(member.explicit_align)]
-    if member.explicit_size is not None:
-        type_ = Annotated[type_, size(member.explicit_size)]
-    return type_
-
-
 def _reduce_type(cls: Any) -> Any:
     parameters = hasattr(cls, "__component__") or hasattr(cls, "__element__")
-    if not parameters and (importable(cls) or not issubclass(cls, Struct)):
+    if not parameters and (importable(cls) or not isinstance(cls, StructMeta)):
         return cls.__qualname__
     return _recipe(cls)
 
@@ -343,7 +381,7 @@ def _recipe(cls: Any) -> tuple[Any, tuple[Any, ...]]:
         count = cls.__layout__.count
         return operator.getitem, (array, cls.__element__ if count is None else (cls.__element__, count))
     members = {m.name: attributed(cls.__members__[m.name].type, m) for m in cls.__layout__.fields}
-    return make_struct, (cls.__name__, members, cls.__module__, vars(cls).get("__twin_of__"))
+    return make_struct, (cls.__name__, members, cls.__module__, vars(cls).get("__twin_of__"), base_of(cls))
 
 
 def _reduce_recipe(recipe: PickleRecipe) -> Any:

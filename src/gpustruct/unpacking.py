@@ -7,12 +7,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 from . import _kernel, threads
-from . import layout as layouts
 from ._batches import unpack_all, unpack_views
-from .batches import DTYPES, Batch, ColumnSpec, as_batch, from_columns, set_unpack_plan
+from .batches import DTYPES as DTYPES
+from .batches import Batch, as_batch, from_columns, set_unpack_plan
+from .byte_columns import batch_over, column_over
 from .columns import Columns
 from .errors import SourceError
-from .layout import INTEGERS, Layout
+from .layout import RECORD_SCALARS, Layout, whole_number
 from .packing import STREAM_BYTES, ZERO, BoundPlan, Part, bind, byte_view, check_stride, columns_of, whole_bytes
 
 T = TypeVar("T", bound=Batch)
@@ -56,7 +57,8 @@ def unpack(
         _gather(cls, data, offset, step, records, as_batch(out))
         return out
     if not layout.is_runtime_sized:
-        return unpack_views(cls, data, offset, records, step)
+        seen = unpack_views(cls, data, offset, records, step)
+        return batch_over(cls, data, offset, (records,), (step,)) if seen is None else seen
     return _tail_views(cls, data, offset, records)
 
 
@@ -83,45 +85,17 @@ def _records(cls: Any, layout: Layout, nbytes: int, offset: int, step: int, coun
         if extra not in padding and not layout.is_runtime_sized:
             raise SourceError.of("data-size", stride=step, size=nbytes, offset=offset, extra=extra, type=name)
         return available
-    number = layouts.whole_number(count, 0, available)
+    number = whole_number(count, 0, available)
     if number is None:
         raise SourceError.of("count-value", available=available, count=count, type=name)
     return number
-
-
-def batch_over(cls: Any, data: np.ndarray, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
-    """A batch of `cls` whose columns are views of `data`, an array of bytes that holds its records."""
-    layout: Layout = cls.__layout__
-    if "" in cls.__members__:
-        return from_columns(cls, (_column(cls.__members__[""], layout, data, offset, shape, strides),), shape)
-    columns = tuple(
-        _column(cls.__members__[member.name], member.layout, data, offset + member.offset, shape, strides)
-        for member in layout.fields
-        if not member.layout.is_runtime_array
-    )
-    return from_columns(cls, columns, shape)
-
-
-def _column(
-    spec: ColumnSpec, layout: Layout, data: np.ndarray, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]
-) -> Any:
-    for count, step in layout.axes:
-        if count is not None:
-            shape, strides = (*shape, count), (*strides, step)
-    if layout.core.kind == "struct":
-        return batch_over(spec.core, data, offset, shape, strides)
-    (leaf,) = layouts.leaves(layout.core)
-    shape, strides = shape + tuple(n for n, _ in leaf.axes), strides + tuple(step for _, step in leaf.axes)
-    if 0 in shape:
-        return np.empty(shape, DTYPES[leaf.scalar])
-    return np.ndarray(shape, DTYPES[leaf.scalar], data, offset, strides)
 
 
 def _tail_views(cls: Any, data: np.ndarray, offset: int, records: int) -> Any:
     layout: Layout = cls.__layout__
     spec = next(reversed(cls.__members__.values()))
     tail: Layout = spec.type.__layout__
-    elements = _column(spec, tail, data, offset + layout.header, (records,), (tail.stride,))
+    elements = column_over(spec, tail, data, offset + layout.header, (records,), (tail.stride,))
     if layout.kind == "array":
         return from_columns(cls, (elements,), ())
     header = batch_over(cls, data, offset, (), ())
@@ -184,7 +158,13 @@ def _check_gather(cls: Any, columns: Columns, facts: dict[str, str]) -> None:
         if view.shape != target or _laps_itself(view):
             current, way_out = f"{where} of shape {view.shape}", f"give {where} an array of its own of shape {target}"
             raise SourceError.of("out-columns", current=current, way_out=way_out, **facts)
-        integer, kind = leaf.scalar in INTEGERS, view.dtype.kind
+        row, kind = RECORD_SCALARS[leaf.scalar], view.dtype.kind
+        integer = row.is_integer
+        if (
+            row.is_normalized
+            and view.dtype.str[1:] == (np.dtype("u1") if row.is_word else np.dtype(row.stored)).str[1:]
+        ):
+            continue
         # An f64 holds every 32-bit integer; the smaller floats do not.
         if kind not in ("iu" if integer else "f") and not (integer and view.dtype == np.float64):
             suggestion = "np.int32, np.uint32 or np.int64" if integer else "np.float32 or np.float64"
@@ -227,5 +207,5 @@ def gather_fault(cls: Any, columns: Columns, record: int, leaf: int) -> Exceptio
         return MemoryError("no memory for the kernel's scratch space")
     place, view = columns.leaves[leaf], columns.views[leaf]
     where = ".".join((cls.__name__, *place.path)) + f"[{record}]"
-    suggestion = "np.int64" if place.scalar in INTEGERS else "np.float32"
+    suggestion = "np.int64" if RECORD_SCALARS[place.scalar].is_integer else "np.float32"
     return SourceError.of("out-dtype", type=place.scalar, dtype=view.dtype.name, where=where, suggestion=suggestion)

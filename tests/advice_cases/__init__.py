@@ -14,6 +14,7 @@ import wgpu
 
 import gpustruct
 from gpustruct import cli, types
+from gpustruct.formats import FORMATS
 
 from .case import Case
 from .commands import COMMANDS, COMMANDS_NOTHING
@@ -22,8 +23,9 @@ from .layout import LAYOUT, LAYOUT_NOTHING
 from .program import PROGRAMS
 from .sources import SOURCES, SOURCES_NOTHING
 from .texts import TEXTS, TEXTS_NOTHING
+from .vertex import CASES as VERTEX
 
-CASES: list[Case] = [*LAYOUT, *SOURCES, *GPU, *COMMANDS, *TEXTS, *PROGRAMS]
+CASES: list[Case] = [*LAYOUT, *SOURCES, *GPU, *COMMANDS, *TEXTS, *PROGRAMS, *VERTEX]
 # Rules whose message has nothing to type at its end, and why.
 NOTHING_TO_TYPE: dict[str, str] = {
     **LAYOUT_NOTHING,
@@ -52,6 +54,8 @@ def scope() -> dict[str, Any]:
     module = python_types.ModuleType("advice")
     vars(module).update(names)
     vars(module).update(Path=Path, Annotated=Annotated, Literal=Literal, np=np, gpustruct=gpustruct)
-    vars(module).update(make_struct=types.make_struct, wgsl=gpustruct.wgsl)
+    vars(module).update(make_struct=types.make_struct, wgsl=gpustruct.wgsl, vertex=gpustruct.vertex)
+    formats = {made.__name__: made for made in FORMATS.values()}
+    vars(module).update(formats, Vertex=gpustruct.vertex.Vertex)
     vars(module).update(device=new_device(0), other=lambda: new_device(1), command=command)
     return vars(module)

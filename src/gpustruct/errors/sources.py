@@ -35,6 +35,7 @@ TEMPLATES = {
     "view-whole": "v[...] is the whole value, v.member a part (current: v[{index}]) - at {where}; {way_out}",
     "view-update": "update takes a mapping from members to values (current: {current}) - at update({type}, ...); pass {way_out}",
     "range-integer": "{type} holds whole numbers from {low} to {high} (current: {value}) - at {where}; clip or mask the column first: np.clip({name}, {low}, {high})",
+    "range-normalized": "{type} holds numbers from {low} to {high} (current: {value}) - at {where}; clip the column first: np.clip({name}, {low}, {high})",
     "range-float": "a finite value must stay finite in {type} (current: {value}, the largest {type} is {high}) - at {where}; scale or clip the column first: np.clip({name}, -{high}, {high})",
     "tail-batch": "a struct that ends in a runtime-sized array is one record (current: batch shape {shape}) - at {where}; give the header's columns without leading dimensions",
     "tail-shape": "the tail of {type} is one run of records (current: batch shape {shape}) - at {where}; flatten it: one leading dimension",

@@ -7,11 +7,12 @@ Everything here is bytes, and nothing here knows a Python class.
 """
 
 from .arithmetic import MAX_BYTES, MAX_COUNT, MAX_DEPTH, MAX_MEMBERS, round_up, whole_number
-from .building import MemberSpec, array, atomic, matrix, scalar, struct, vector
+from .building import MemberSpec, array, atomic, matrix, scalar, struct, vector, vertex_format
 from .extents import extent, record_bytes, records_in
 from .leaves import Leaf, leaves
 from .record import Kind, Layout, Member, Padding
-from .scalars import FLOATS, INTEGERS, SCALARS, Scalar
+from .rules import VERTEX, WGSL, Rules
+from .scalars import FLOATS, INTEGERS, RECORD_SCALARS, SCALARS, Scalar
 
 __all__ = [
     "FLOATS",
@@ -20,13 +21,17 @@ __all__ = [
     "MAX_COUNT",
     "MAX_DEPTH",
     "MAX_MEMBERS",
+    "RECORD_SCALARS",
     "SCALARS",
+    "VERTEX",
+    "WGSL",
     "Kind",
     "Layout",
     "Leaf",
     "Member",
     "MemberSpec",
     "Padding",
+    "Rules",
     "Scalar",
     "array",
     "atomic",
@@ -39,5 +44,6 @@ __all__ = [
     "scalar",
     "struct",
     "vector",
+    "vertex_format",
     "whole_number",
 ]

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from ..errors import LayoutError
 from .arithmetic import MAX_BYTES, MAX_COUNT, MAX_DEPTH, MAX_MEMBERS
 from .record import Layout, Member
-from .rules import WGSL, Sized, place
-from .scalars import SCALARS
+from .rules import VERTEX, WGSL, Rules, Sized, place
+from .scalars import RECORD_SCALARS, SCALARS
 
-MemberSpec = tuple[str, Layout, int | None, int | None]
+# A member's name, layout, @align or None, @size or None, location or None.
+MemberSpec = tuple[str, Layout, int | None, int | None, int | None]
 
 
 def scalar(name: str) -> Layout:
@@ -42,6 +43,14 @@ def atomic(component: str) -> Layout:
     return Layout("atomic", f"atomic<{component}>", size, size, size, scalar=component)
 
 
+def vertex_format(name: str, component: str, rows: int) -> Layout:
+    """One to four scalars of vertex data, without gaps: aligned to 4 bytes, or to all of fewer."""
+    size = rows * RECORD_SCALARS[component].size
+    kind = "scalar" if rows == 1 else "vector"
+    depth = 0 if rows == 1 else 1
+    return Layout(kind, name, size, min(4, size), size, scalar=component, rows=rows, depth=depth, rules=VERTEX)
+
+
 def array(element: Layout, count: int | None, where: str = "") -> Layout:
     """array<E, N>, or array<E> where `count` is None."""
     where = where or f"array[{element.python_name}{'' if count is None else f', {count}'}]"
@@ -64,7 +73,9 @@ def array(element: Layout, count: int | None, where: str = "") -> Layout:
     depth = _depth(1 + element.depth, where)
     name = f"array<{element.name}>" if count is None else f"array<{element.name}, {count}>"
     used = element.used * (count or 1)
-    return Layout("array", name, size, element.align, used, element=element, count=count, depth=depth)
+    return Layout(
+        "array", name, size, element.align, used, element=element, count=count, depth=depth, rules=element.rules
+    )
 
 
 def _depth(depth: int, where: str) -> int:
@@ -73,20 +84,20 @@ def _depth(depth: int, where: str) -> int:
     return depth
 
 
-def struct(name: str, specs: Sequence[MemberSpec]) -> Layout:
-    """A struct of members (name, layout, @align or None, @size or None), laid out by the four rules."""
+def struct(name: str, specs: Sequence[MemberSpec], rules: Rules = WGSL) -> Layout:
+    """A struct of members, laid out by the four rules."""
     if not specs:
         raise LayoutError.of("struct-empty", where=f"class {name}")
     if len(specs) > MAX_MEMBERS:
         raise LayoutError.of("member-count", count=len(specs), where=f"class {name}")
     sized: list[Sized] = []
-    for index, (member_name, layout, explicit_align, explicit_size) in enumerate(specs):
+    for index, (member_name, layout, explicit_align, explicit_size, _) in enumerate(specs):
         where = f"{name}.{member_name}"
         _check_runtime(layout, index, len(specs), where)
         _check_align(layout, explicit_align, where)
         _check_size(layout, explicit_size, where)
         sized.append(Sized(layout.align, layout.size, explicit_align, explicit_size))
-    placed = place(WGSL, sized)
+    placed = place(rules, sized)
     members = tuple(
         Member(spec[0], offset, one.explicit_size or one.size, one.explicit_align or one.align, *spec[1:])
         for spec, one, offset in zip(specs, sized, placed.offsets, strict=True)
@@ -97,7 +108,7 @@ def struct(name: str, specs: Sequence[MemberSpec]) -> Layout:
         raise LayoutError.of("array-bytes", size=placed.size, where=f"class {name}", way_out=way_out)
     depth = _depth(1 + max(member.layout.depth for member in members), f"class {name}")
     used = sum(member.layout.used for member in members)
-    return Layout("struct", name, placed.size, placed.align, used, fields=members, depth=depth)
+    return Layout("struct", name, placed.size, placed.align, used, fields=members, depth=depth, rules=rules)
 
 
 def _check_runtime(layout: Layout, index: int, count: int, where: str) -> None:

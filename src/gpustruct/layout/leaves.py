@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from .record import Layout
-from .scalars import SCALARS
+from .scalars import RECORD_SCALARS
 
 
 class Leaf(NamedTuple):
@@ -41,7 +41,7 @@ def _leaves(layout: Layout, path: tuple[str, ...], offset: int, axes: tuple[tupl
         if layout.count is not None:
             yield from _leaves(layout.element, path, offset, (*axes, (layout.count, layout.stride)))
     else:
-        unit = SCALARS[layout.scalar].size
+        unit = RECORD_SCALARS[layout.scalar].size
         if layout.kind == "vector":
             axes = (*axes, (layout.rows, unit))
         elif layout.kind == "matrix":

@@ -11,7 +11,8 @@ from ..errors import BindingError, GpuStructError, LayoutError
 from ..table.comparing import Comparison
 from . import uniform
 from .arithmetic import round_up, whole_number
-from .scalars import SCALARS
+from .rules import WGSL, Rules
+from .scalars import RECORD_SCALARS
 
 
 def _report() -> Any:
@@ -41,6 +42,7 @@ class Member:
     # What was written, not what it made: two layouts are equal where their bytes are.
     explicit_align: int | None = field(default=None, compare=False)
     explicit_size: int | None = field(default=None, compare=False)
+    explicit_location: int | None = field(default=None, compare=False)
 
     @property
     def type(self) -> str:
@@ -56,7 +58,7 @@ class Layout:
     next in ``array<T>``; for an array type, and for a struct that ends in a runtime-sized array, it is
     the distance between that array's elements. A runtime-sized array counts as one element in `size`.
     `fields` are the members of a struct, in order; `padding` the gaps between and behind them. `used` are the
-    bytes that hold a scalar; the rest of `size` is padding, at every depth.
+    bytes that hold a scalar; the rest of `size` is padding, at every depth. `rules` says by which rules it is placed.
 
     >>> from gpustruct import Struct, vec3f, f32, layout_of
     >>> class Light(Struct):
@@ -79,6 +81,7 @@ class Layout:
     count: int | None = None
     fields: tuple[Member, ...] = ()
     depth: int = 0
+    rules: Rules = WGSL
 
     @property
     def record_stride(self) -> int:
@@ -147,9 +150,9 @@ class Layout:
     def vec4_array(self, times: int = 1) -> str:
         """The array of vec4 that holds what this array holds, or so many times that; "" where there is none."""
         core = self.core
-        if core.kind not in ("scalar", "vector") or SCALARS[core.scalar].size != 4:
+        if core.kind not in ("scalar", "vector") or RECORD_SCALARS[core.scalar].size != 4:
             return ""
-        return f"array[vec4{SCALARS[core.scalar].suffix}, {-(-(self.used // 4 * times) // 4)}]"
+        return f"array[vec4{RECORD_SCALARS[core.scalar].suffix}, {-(-(self.used // 4 * times) // 4)}]"
 
     @property
     def array_depth(self) -> int:
@@ -270,6 +273,8 @@ class Layout:
 
     def uniform_faults(self, *, standard_layout: bool = False) -> list[GpuStructError]:
         """Every reason why this type is not legal in ``var<uniform>``, outermost first."""
+        if self.rules != WGSL:
+            return [LayoutError.of("vertex-type", function="var<uniform>", type=self.name)]
         return list(uniform.faults(self, standard_layout=standard_layout))
 
     def check_uniform(self, *, standard_layout: bool = False) -> None:

@@ -9,16 +9,22 @@ from .arithmetic import round_up
 
 
 class Rules(NamedTuple):
-    """A set of rules. `carries_align`: a member's @align raises the alignment of its struct, wherever that stands."""
+    """A set of rules. `carries_align`: a member's @align raises the alignment of its struct, wherever that stands.
+
+    `least_align` is what a struct is aligned to at least.
+    """
 
     name: str
     carries_align: bool
+    least_align: int = 1
 
 
 # WGSL §14.4.1; and what naga makes of it (gfx-rs/wgpu#4377): there @align raises its own member and the size of its
 # struct, but not the alignment of that struct where it is a member itself.
 WGSL = Rules("WGSL", carries_align=True)
 NAGA = Rules("naga", carries_align=False)
+# WebGPU §10.3.6 (vertex state): the bytes from one record to the next are a multiple of 4.
+VERTEX = Rules("vertex data", carries_align=True, least_align=4)
 
 
 class Sized(NamedTuple):
@@ -45,9 +51,11 @@ def place(rules: Rules, members: Iterable[Sized]) -> Placement:
     Placement(align=16, size=32, offsets=(0, 16))
     >>> place(NAGA, [Sized(4, 4), Sized(4, 4, explicit_align=16)]).align
     4
+    >>> place(VERTEX, [Sized(1, 1), Sized(2, 2)])
+    Placement(align=4, size=4, offsets=(0, 2))
     """
     offsets: list[int] = []
-    end, own, effective = 0, 1, 1
+    end, own, effective = 0, rules.least_align, rules.least_align
     for member in members:
         align = member.explicit_align or member.align
         offsets.append(round_up(align, end))

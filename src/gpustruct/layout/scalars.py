@@ -1,4 +1,4 @@
-"""The scalars of host-shareable types, one row for each: all that the other modules know about them."""
+"""The scalars that records hold, one row for each: all that the other modules know about them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ class Scalar(NamedTuple):
     """One scalar type. `low` and `high` are its smallest and largest finite values.
 
     `format` is its code in Python's struct and in numpy, `suffix` the letter of literals, vectors and matrices.
-    `extension` is what a shader must enable to use it, `feature` what its device must have.
+    `extension` is what a shader must enable to use it, `feature` what its device must have. A normalized scalar is
+    an integer that stands for a number from `low` to `high`: `format` is then that of the floats it is read as,
+    and `stored` that of the integers, which are copied as they are.
     """
 
     name: str
@@ -20,6 +22,17 @@ class Scalar(NamedTuple):
     high: float
     extension: str = ""
     feature: str = ""
+    stored: str = ""
+
+    @property
+    def is_normalized(self) -> bool:
+        """Whether columns of floats are encoded, and decoded on the way back."""
+        return bool(self.stored)
+
+    @property
+    def is_word(self) -> bool:
+        """Whether four of them are one 32-bit integer, which no smaller integers can be seen in."""
+        return self.stored == "<I"
 
     @property
     def is_integer(self) -> bool:
@@ -37,5 +50,24 @@ SCALARS = {
         Scalar("f16", 2, "<e", "h", -65504.0, 65504.0, "f16", "shader-f16"),
     )
 }
+# What vertex formats have besides, by the names that they start with (WebGPU §10.3.6, GPUVertexFormat). Of the last
+# two, four are one integer of 4 bytes, so each counts as one byte. `suffix` is that of the shader's type.
+VERTEX_SCALARS = {
+    row.name: row
+    for row in (
+        Scalar("uint8", 1, "<B", "u", 0, 2**8 - 1),
+        Scalar("sint8", 1, "<b", "i", -(2**7), 2**7 - 1),
+        Scalar("unorm8", 1, "<f", "f", 0.0, 1.0, stored="<B"),
+        Scalar("snorm8", 1, "<f", "f", -1.0, 1.0, stored="<b"),
+        Scalar("uint16", 2, "<H", "u", 0, 2**16 - 1),
+        Scalar("sint16", 2, "<h", "i", -(2**15), 2**15 - 1),
+        Scalar("unorm16", 2, "<f", "f", 0.0, 1.0, stored="<H"),
+        Scalar("snorm16", 2, "<f", "f", -1.0, 1.0, stored="<h"),
+        Scalar("unorm10_10_10_2", 1, "<f", "f", 0.0, 1.0, stored="<I"),
+        Scalar("unorm8x4_bgra", 1, "<f", "f", 0.0, 1.0, stored="<I"),
+    )
+}
+# Every scalar that a record can hold.
+RECORD_SCALARS = SCALARS | VERTEX_SCALARS
 INTEGERS = tuple(name for name, row in SCALARS.items() if row.is_integer)
 FLOATS = tuple(name for name, row in SCALARS.items() if not row.is_integer)

@@ -13,6 +13,7 @@ OWN_INTEGERS = {
     _kernel.TYPE_SNORM8: _kernel.TYPE_I8,
     _kernel.TYPE_UNORM16: _kernel.TYPE_U16,
     _kernel.TYPE_SNORM16: _kernel.TYPE_I16,
+    _kernel.TYPE_UNORM10_10_10_2: _kernel.TYPE_U8,  # the bytes of words
 }
 # Four scalars of these are one integer of the record: they are converted together.
 IN_FOURS = (_kernel.TYPE_UNORM8X4_BGRA, _kernel.TYPE_UNORM10_10_10_2)

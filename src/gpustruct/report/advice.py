@@ -139,7 +139,7 @@ class Suggestion:
 def suggest(type_: Any, *, uniform: bool | None = None) -> Suggestion:
     """Find the order of a struct's members that takes the fewest bytes, and other changes that would make it smaller.
 
-    `type_` is a Struct class or a batch. For a batch, the values of its float columns are read, to find out which of
+    `type_` is a Struct class, a Vertex class or a batch. For a batch, the values of its float columns are read, to find out which of
     them f16 could hold. A runtime-sized array stays last. If the struct is legal in ``var<uniform>``, so is the
     suggested order, unless ``uniform=False``; with ``uniform=True``, a struct that is not legal there raises
     LayoutError. Of several smallest orders, the one closest to the present order is suggested. Attributes stay on

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..batches import Batch
 from ..errors import LayoutError
-from ..layout import MAX_MEMBERS, SCALARS, Layout, Member
-from ..types import PLAIN_TYPES, array, attributed, layout_of, make_struct, size
+from ..layout import MAX_MEMBERS, SCALARS, VERTEX, Layout, Member
+from ..types import PLAIN_TYPES, array, attributed, base_of, layout_of, make_struct, size
 from .orders import smallest_order
 
 SLOT = 16
@@ -48,6 +48,8 @@ class Hint:
 def hints_of(cls: Any, made: Any, batch: Batch | None) -> tuple[Hint, ...]:
     """The hints for `cls`; `made` has its smallest order, and `batch` is a batch of it or None."""
     before, after = layout_of(cls), layout_of(made)
+    if before.rules == VERTEX:
+        return ()
     found = [*_after_vec3(before, after, made), *_shared_slots(before, after, made), *_nested(cls, made)]
     return (*found, *_halves(cls, made, batch), *_vec4_arrays(cls))
 
@@ -60,7 +62,7 @@ def reordered(cls: Any, order: Sequence[str]) -> Any:
 
 def _remade(cls: Any, members: dict[str, Any]) -> Any:
     """A class with the name of `cls` and other members."""
-    return make_struct(cls.__name__, members, cls.__module__)
+    return make_struct(cls.__name__, members, cls.__module__, base=base_of(cls))
 
 
 def _padding_after(layout: Layout, member: Member) -> int:

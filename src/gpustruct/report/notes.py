@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..layout import SCALARS, Layout, naga
+from ..layout import SCALARS, VERTEX, Layout, naga
 
 NOTED_FAULTS = 4
 
@@ -17,6 +17,8 @@ def lines(layout: Layout) -> Iterator[str]:
     uniform: no, an atomic needs var<storage>
     atomic: bind it as var<storage, read_write>
     """
+    if layout.rules == VERTEX:
+        return
     parts: dict[int, Layout] = {}
     _collect(layout, parts)
     atomic = any(part.kind == "atomic" for part in parts.values())

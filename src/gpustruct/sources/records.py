@@ -12,7 +12,8 @@ import numpy as np
 from .. import _numbers, _records, _structs
 from .. import layout as layouts
 from ..batches import DTYPES, Batch, ColumnSpec, as_batch
-from ..column_checks import SplitColumn, check_numbers, code_of, range_error, spelled, turned
+from ..byte_columns import batch_over
+from ..column_checks import SplitColumn, check_numbers, code_of, is_words, range_error, spelled, turned
 from ..columns import SCALAR_CODES
 from ..errors import SourceError
 from ..layout import Layout
@@ -60,13 +61,19 @@ def from_records(
     plain = {name: tuple(key) if isinstance(key, tuple) else key for name, key in dict(renames).items()}
     renamed = tuple(sorted(plain.items()))
     _check_renames(cls, renamed)
-    return _records.read_records(writer_of(cls, renamed, path, options), cls, values, layout.record_stride)
+    return _records_of(writer_of(cls, renamed, path, options), cls, values)
 
 
 def from_list(cls: Any, values: list[Any]) -> Any:
     """`batch(cls, values)` for a list of records of a struct; None for another type, and for one without a length."""
     writer = _whole_writer(cls)
-    return None if writer is None else _records.read_records(writer, cls, values, cls.__layout__.record_stride)
+    return None if writer is None else _records_of(writer, cls, values)
+
+
+def _records_of(writer: Any, cls: Any, values: list[Any]) -> Any:
+    stride = cls.__layout__.record_stride
+    found = _records.read_records(writer, cls, values, stride)
+    return batch_over(cls, found, 0, (len(values),), (stride,)) if isinstance(found, np.ndarray) else found
 
 
 @functools.lru_cache(maxsize=256)
@@ -144,7 +151,7 @@ def member_writer(
     """What writes one member's value: arrays of structs element by element, everything else at once."""
     if spec.core.__layout__.kind != "struct":
         (leaf,) = layouts.leaves(layout)
-        unit = layouts.SCALARS[leaf.scalar].size
+        unit = layouts.RECORD_SCALARS[leaf.scalar].size
         return _numbers.NumberWriter(SCALAR_CODES[leaf.scalar], unit, leaf.axes, functools.partial(fitting, spec, path))
     if layout.kind != "array":
         return writer_of(spec.core, renamed, path, options)
@@ -199,8 +206,13 @@ def fitting(spec: ColumnSpec, path: str, index: Index, value: Any) -> np.ndarray
             way_out += ZERO_FILLED
         facts = {"inner": spec.inner, "type": spec.type.__name__, "shape": shape, "where": where}
         raise SourceError.of("record-shape", way_out=way_out, **facts)
-    scalar = layouts.SCALARS[spec.core.__layout__.scalar]
-    if scalar.is_integer:
+    scalar = layouts.RECORD_SCALARS[spec.core.__layout__.scalar]
+    if is_words(spec, array):
+        words = array.view("<u4") >> np.array([0, 10, 20, 30], np.uint32)
+        array, bad = (words & [1023, 1023, 1023, 3]) / [1023, 1023, 1023, 3], np.zeros(array.shape, bool)
+    elif scalar.is_normalized:
+        bad = ~((array >= scalar.low) & (array <= scalar.high)) if array.dtype.kind == "f" else np.zeros((), bool)
+    elif scalar.is_integer:
         bad = (array < scalar.low) | (array > scalar.high) if array.dtype.kind != "b" else np.zeros(array.shape, bool)
     else:
         with np.errstate(over="ignore"):

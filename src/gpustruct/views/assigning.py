@@ -10,13 +10,13 @@ import numpy as np
 from .. import _records, _views
 from .. import layout as layouts
 from ..batches import Batch, ColumnSpec, Shape, as_batch, as_column, as_seen, elements, from_columns, leading_shape
+from ..byte_columns import batch_over
 from ..errors import SourceError
 from ..layout import Layout
 from ..packing import byte_view, pack
 from ..sources import batch
 from ..sources.records import member_writer
 from ..twins import twin_of
-from ..unpacking import batch_over
 
 
 def assign_record(spec: ColumnSpec, layout: Layout, where: str, record: Any, value: Any) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from .. import _numbers, _views
 from .. import layout as layouts
 from ..batches import ColumnSpec
+from ..byte_columns import batch_over
 from ..columns import SCALAR_CODES
 from ..errors import SourceError, closest
 from ..layout import Layout
@@ -17,7 +18,7 @@ from ..members import core_of
 from ..packing import byte_view
 from ..sources.records import fitting
 from ..twins import seen_as_original, twin_of
-from ..unpacking import batch_over, unpack
+from ..unpacking import unpack
 from .assigning import assign_column, assign_record, assign_rows, batch_of_rows, records_of
 from .showing import shown, shown_rows
 from .updating import update
@@ -79,7 +80,7 @@ def _member(name: str, where: str, spec: ColumnSpec, layout: Layout, offset: int
         axes = [((count or 0) if n is None else n, step) for n, step in layout.axes]
         (leaf,) = layouts.leaves(layout.core)
         fit = functools.partial(fitting, _counted(spec, length), where)
-        unit = layouts.SCALARS[leaf.scalar].size
+        unit = layouts.RECORD_SCALARS[leaf.scalar].size
         size = layout.size if not layout.is_runtime_array else layout.stride * (count or 0)
         written = _numbers.NumberWriter(SCALAR_CODES[leaf.scalar], unit, (*axes, *leaf.axes), fit)
         return _views.MemberDescriptor(

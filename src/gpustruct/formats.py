@@ -1,0 +1,74 @@
+"""The formats of vertex data, and Vertex, whose subclasses are interleaved vertex and instance buffers.
+
+WebGPU §10.3.6 (GPUVertexFormat): its 41 formats under its names, with an underscore where it has a hyphen.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import layout as layouts
+from .layout import VERTEX
+from .types import StructMeta, TypeBase, TypeMeta, plain_type
+
+# The module that users import them from, so that signatures say gpustruct.vertex.float32x3.
+MODULE = f"{__package__}.vertex"
+
+
+def _formats(name: str, scalar: str, counts: tuple[int, ...]) -> tuple[Any, ...]:
+    made = ((f"{name}x{rows}" if rows > 1 else name, rows) for rows in counts)
+    return tuple(plain_type(layouts.vertex_format(spelled, scalar, rows), spelled, MODULE) for spelled, rows in made)
+
+
+uint8, uint8x2, uint8x4 = _formats("uint8", "uint8", (1, 2, 4))
+sint8, sint8x2, sint8x4 = _formats("sint8", "sint8", (1, 2, 4))
+unorm8, unorm8x2, unorm8x4 = _formats("unorm8", "unorm8", (1, 2, 4))
+snorm8, snorm8x2, snorm8x4 = _formats("snorm8", "snorm8", (1, 2, 4))
+uint16, uint16x2, uint16x4 = _formats("uint16", "uint16", (1, 2, 4))
+sint16, sint16x2, sint16x4 = _formats("sint16", "sint16", (1, 2, 4))
+unorm16, unorm16x2, unorm16x4 = _formats("unorm16", "unorm16", (1, 2, 4))
+snorm16, snorm16x2, snorm16x4 = _formats("snorm16", "snorm16", (1, 2, 4))
+float16, float16x2, float16x4 = _formats("float16", "f16", (1, 2, 4))
+float32, float32x2, float32x3, float32x4 = _formats("float32", "f32", (1, 2, 3, 4))
+uint32, uint32x2, uint32x3, uint32x4 = _formats("uint32", "u32", (1, 2, 3, 4))
+sint32, sint32x2, sint32x3, sint32x4 = _formats("sint32", "i32", (1, 2, 3, 4))
+unorm10_10_10_2 = plain_type(layouts.vertex_format("unorm10_10_10_2", "unorm10_10_10_2", 4), module=MODULE)
+unorm8x4_bgra = plain_type(layouts.vertex_format("unorm8x4_bgra", "unorm8x4_bgra", 4), module=MODULE)
+
+# Every format, by the name that wgpu knows.
+FORMATS: dict[str, Any] = {
+    name.replace("_", "-"): value
+    for name, value in list(globals().items())
+    if isinstance(value, TypeMeta) and value is not TypeBase
+}
+
+
+class Vertex(TypeBase, metaclass=StructMeta):
+    """The base of vertex and instance buffers: annotate members with vertex formats, get records and batches of them.
+
+    Each member is one attribute of the vertex shader, an ``array[float32x4, 4]`` four of them. A member starts at a
+    multiple of its format's size or of 4, whichever is less; records are a multiple of 4 bytes apart; nothing else is
+    padded. A Vertex class is a type like any other: `layout_of`, `pack`, `unpack`, `batch`, `view`, `dtype_of`,
+    `diagram`, `suggest` and `RecordBuffer` take it.
+
+    Columns of floats are encoded for normalized formats, to the nearest integer, ties to even; a value outside
+    [0, 1] or [-1, 1], or NaN, is a SourceError that names the record. Columns of the format's own integers (uint8
+    for unorm8x4) are copied as they are. Of unorm8x4_bgra a column is red, green, blue, alpha; of that and of
+    unorm10_10_10_2, columns of whole words (uint32, one a record) are copied too. `unpack` gives floats. Raises
+    LayoutError at the class line. WebGPU §10.3.6 (vertex state).
+
+    >>> import numpy as np
+    >>> from gpustruct import pack
+    >>> from gpustruct.vertex import Vertex, float32x3, snorm8x4, unorm8x4, unorm16x2
+    >>> class Corner(Vertex):
+    ...     position: float32x3
+    ...     normal: snorm8x4
+    ...     uv: unorm16x2
+    ...     color: unorm8x4
+    >>> corners = Corner(position=np.zeros((5, 3)), normal=[0.0, 0, 1, 0], uv=[0.5, 1], color=[1.0, 0.5, 0, 1])
+    >>> pack(corners).nbytes, pack(corners)[20:24]
+    (120, array([255, 128,   0, 255], dtype=uint8))
+    """
+
+    __slots__ = ()
+    __rules__ = VERTEX

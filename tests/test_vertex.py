@@ -1,0 +1,342 @@
+"""Vertex classes: where members are, what is packed, and what comes back. numpy's structured arrays are the oracle."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import numpy as np
+import pytest
+import wgpu
+
+from gpustruct import (
+    LayoutError,
+    SourceError,
+    Struct,
+    align,
+    array,
+    batch,
+    diagram,
+    dtype_of,
+    f32,
+    layout_of,
+    pack,
+    size,
+    suggest,
+    unpack,
+    vec3f,
+    vertex,
+    view,
+)
+from gpustruct.formats import FORMATS
+from gpustruct.types import make_struct
+from gpustruct.vertex import (
+    Vertex,
+    float16x2,
+    float32,
+    float32x3,
+    float32x4,
+    location,
+    sint16x2,
+    snorm8x4,
+    snorm16,
+    uint8,
+    unorm8x4,
+    unorm8x4_bgra,
+    unorm10_10_10_2,
+    unorm16x2,
+)
+
+
+class Corner(Vertex):
+    position: float32x3
+    normal: snorm8x4
+    uv: unorm16x2
+    color: unorm8x4
+
+
+CORNER = np.dtype([("position", "<f4", 3), ("normal", "i1", 4), ("uv", "<u2", 2), ("color", "u1", 4)])
+
+
+def corners(n: int, dtype: str = "f4") -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(n)
+    return {
+        "position": rng.normal(size=(n, 3)).astype(dtype),
+        "normal": rng.uniform(-1, 1, (n, 4)).astype(dtype),
+        "uv": rng.uniform(0, 1, (n, 2)).astype(dtype),
+        "color": rng.uniform(0, 1, (n, 4)).astype(dtype),
+    }
+
+
+def by_numpy(columns: Mapping[str, np.ndarray]) -> np.ndarray:
+    packed = np.zeros(len(columns["position"]), CORNER)
+    packed["position"] = columns["position"]
+    for name, scale in (("normal", 127), ("uv", 65535), ("color", 255)):
+        packed[name] = np.rint(columns[name].astype("f8") * scale)
+    return packed
+
+
+def bytes_of(name: str) -> int:
+    """What WebGPU's table says, read from the format's name."""
+    if "-" in name:
+        return 4
+    base, _, count = name.partition("x")
+    return int(base.lstrip("abcdefghijklmnopqrstuvwxyz")) // 8 * int(count or 1)
+
+
+def test_the_formats_are_those_of_webgpu() -> None:
+    assert set(FORMATS) == set(wgpu.VertexFormat) and len(FORMATS) == 41
+    for name, made in FORMATS.items():
+        assert getattr(vertex, name.replace("-", "_")) is made
+        layout = layout_of(made)
+        assert (layout.size, layout.align) == (bytes_of(name), min(4, bytes_of(name)))
+        assert pickle.loads(pickle.dumps(made)) is made
+
+
+def test_a_corner_takes_24_bytes() -> None:
+    layout = layout_of(Corner)
+    assert [field.offset for field in layout.fields] == [0, 12, 16, 20]
+    assert (layout.size, layout.align, layout.stride, layout.padding) == (24, 4, 24, ())
+
+
+def test_small_formats_stand_close_and_records_a_multiple_of_4_apart() -> None:
+    class Small(Vertex):
+        a: uint8
+        b: snorm16
+        c: uint8
+        d: float32
+        e: uint8
+
+    layout = layout_of(Small)
+    assert [field.offset for field in layout.fields] == [0, 2, 4, 8, 12]
+    assert layout.size == layout.stride == 16 and layout.align == 4
+
+    class One(Vertex):
+        a: uint8
+
+    assert layout_of(One).size == 4 and pack(One(a=[1, 2])).tolist() == [1, 0, 0, 0, 2, 0, 0, 0]
+
+
+def test_the_layout_is_what_wgpu_takes() -> None:
+    assert vertex.layout(Corner) == {
+        "array_stride": 24,
+        "step_mode": "vertex",
+        "attributes": [
+            {"format": "float32x3", "offset": 0, "shader_location": 0},
+            {"format": "snorm8x4", "offset": 12, "shader_location": 1},
+            {"format": "unorm16x2", "offset": 16, "shader_location": 2},
+            {"format": "unorm8x4", "offset": 20, "shader_location": 3},
+        ],
+    }
+
+
+def test_locations_count_up_from_attributes_and_arguments() -> None:
+    class Instance(Vertex):
+        world: Annotated[array[float32x4, 4], location(5)]
+        tint: unorm8x4_bgra
+        id: Annotated[uint8, location(0)]
+
+    def locations(**options: Any) -> list[int]:
+        return [row["shader_location"] for row in vertex.layout(Instance, **options)["attributes"]]
+
+    assert locations() == [5, 6, 7, 8, 9, 0]
+    assert locations(locations={"tint": 12}) == [5, 6, 7, 8, 12, 0]
+    assert locations(locations={"world": 1, "id": 6}) == [1, 2, 3, 4, 5, 6]
+    assert [row["offset"] for row in vertex.layout(Instance)["attributes"]] == [0, 16, 32, 48, 64, 68]
+    assert vertex.layout(Instance, step_mode="instance")["step_mode"] == "instance"
+
+    class Further(Instance):
+        extra: float32
+
+    assert [row["shader_location"] for row in vertex.layout(Further)["attributes"]][-1] == 1
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", ">f4"])
+@pytest.mark.parametrize("n", [0, 1, 2, 7, 1000])
+def test_floats_are_encoded(n: int, dtype: str) -> None:
+    columns = corners(n, dtype)
+    made = Corner(**columns)
+    assert pack(made).tobytes() == by_numpy(columns).tobytes()
+    assert pack(batch(Corner, columns)).tobytes() == by_numpy(columns).tobytes()
+
+
+def test_own_integers_are_copied() -> None:
+    packed = by_numpy(corners(100))
+    columns = {name: packed[name] for name in CORNER.names or ()}
+    assert pack(Corner(**columns)).tobytes() == packed.tobytes()
+    assert pack(batch(Corner, packed)).tobytes() == packed.tobytes()
+    assert dtype_of(Corner) == CORNER
+
+
+def test_unpack_gives_floats_and_views_where_there_can_be() -> None:
+    packed = by_numpy(corners(100))
+    data = packed.view(np.uint8)
+    got = unpack(Corner, data)
+    for name, scale in (("normal", 127), ("uv", 65535), ("color", 255)):
+        want = np.maximum(packed[name].astype("f4") / np.float32(scale), -1)
+        assert getattr(got, name).dtype == np.float32 and np.array_equal(getattr(got, name), want)
+    assert np.shares_memory(got.position, packed) and np.array_equal(got.position, packed["position"])
+    part = unpack(Corner, data, count=3, offset=24)
+    assert np.array_equal(part.color, got.color[1:4])
+    apart = np.zeros((100, 32), np.uint8)
+    apart[:, :24] = data.reshape(100, 24)
+    assert np.array_equal(unpack(Corner, apart.reshape(-1), stride=32).uv, got.uv)
+
+
+def test_unpack_into_columns_of_every_kind() -> None:
+    packed = by_numpy(corners(100))
+    out = Corner(
+        position=np.zeros((100, 3)),
+        normal=np.zeros((100, 4), "i1"),
+        uv=np.zeros((100, 2), "f2"),
+        color=np.zeros((100, 4)),
+    )
+    unpack(Corner, packed.view(np.uint8), out=out)
+    assert np.array_equal(out.normal, packed["normal"]) and np.array_equal(out.position, packed["position"])
+    assert np.array_equal(out.uv, (packed["uv"] / 65535).astype("f2")) and np.array_equal(
+        out.color, packed["color"] / 255
+    )
+
+
+def test_words_of_four_components() -> None:
+    class Words(Vertex):
+        a: unorm10_10_10_2
+        b: unorm8x4_bgra
+
+    words = np.array([0, 2**32 - 1, 1023, 3 << 30, 512 << 10], "u4")
+    made = Words(a=words, b=words)
+    assert pack(made).view("u4").reshape(5, 2).tolist() == [[w, w] for w in words.tolist()]
+    assert made.a.tolist() == words.tolist()
+    assert pack(Words(a=made.a, b=made.b)).tobytes() == pack(made).tobytes()
+    got = unpack(Words, pack(made))
+    parts = np.stack([words & 1023, words >> 10 & 1023, words >> 20 & 1023, words >> 30], axis=-1)
+    assert np.array_equal(got.a, (parts / [1023, 1023, 1023, 3]).astype("f4"))
+    bgra = words[:, None].view("u1").reshape(5, 4)
+    assert np.array_equal(got.b, bgra[:, [2, 1, 0, 3]] / np.float32(255))
+    structured = pack(made).view(dtype_of(Words))
+    assert pack(batch(Words, structured)).tobytes() == pack(made).tobytes()
+    assert pack(made[1:3]).tobytes() == pack(made)[8:24].tobytes()
+    out = Words(a=np.zeros(5, "u4"), b=np.zeros((5, 4), "u1"))
+    unpack(Words, pack(made), out=out)
+    assert out.a.tolist() == words.tolist() and np.array_equal(out.b, bgra[:, [2, 1, 0, 3]])
+    rows = [{"a": np.uint32(w), "b": np.uint32(w)} for w in words]
+    assert pack(batch(Words, rows)).tobytes() == pack(made).tobytes()
+    with pytest.raises(SourceError):
+        Words(a=np.zeros((5, 4), "u1"), b=words)
+    with pytest.raises(SourceError):
+        Words(a=np.zeros((5, 4), "u4"), b=words)
+
+
+def test_records_and_views() -> None:
+    rows = [
+        {"position": (1, 2, 3), "normal": (0.0, 0.5, -1, 1), "uv": (0.25, 1.0), "color": np.array([1, 2, 3, 4], "u1")},
+        {"position": (4, 5, 6), "normal": [1.0, 0, 0, 0], "uv": np.array([1, 0.5]), "color": (1.0, 0.5, 0.0, 1.0)},
+    ]
+    packed = np.zeros(2, CORNER)
+    packed["position"] = [(1, 2, 3), (4, 5, 6)]
+    packed["normal"] = [(0, 64, -127, 127), (127, 0, 0, 0)]
+    packed["uv"] = [(16384, 65535), (65535, 32768)]
+    packed["color"] = [(1, 2, 3, 4), (255, 128, 0, 255)]
+    assert pack(batch(Corner, rows)).tobytes() == packed.tobytes()
+    record = view(Corner)
+    record.update(rows[1])
+    assert bytes(record) == packed[1:].tobytes() and record.color.tolist() == [
+        1.0,
+        np.float32(128) / np.float32(255),
+        0,
+        1,
+    ]
+    assert pack(record).tobytes() == packed[1:].tobytes()
+    many = view(Corner, packed.view(np.uint8), count=2)
+    assert many[0].uv.tolist() == [np.float32(16384) / np.float32(65535), 1.0]
+    many.color = np.array([9, 8, 7, 6], "u1")
+    assert packed["color"].tolist() == [[9, 8, 7, 6]] * 2
+
+
+@pytest.mark.parametrize("bad", [1.5, -0.1, np.nan, np.inf])
+@pytest.mark.parametrize("at", [0, 1, 57, 99])
+def test_a_float_out_of_range_names_its_record(at: int, bad: float) -> None:
+    columns = corners(100)
+    columns["color"][at, 2] = bad
+    made, out = Corner(**columns), np.full(2400, 0xA5, np.uint8)
+    with pytest.raises(SourceError, match=rf"at Corner\.color\[{at}, 2\]") as told:
+        pack(made, out=out)
+    assert told.value.rule == "range-normalized" and not out.any()
+    rows = [{name: column[k].tolist() for name, column in columns.items()} for k in range(100)]
+    with pytest.raises(SourceError, match=rf"at Corner\.color\[{at}, 2\]"):
+        batch(Corner, rows)
+
+
+def test_integers_of_another_width_are_refused() -> None:
+    columns = corners(3)
+    for wrong in (np.zeros((3, 4), "i8"), np.ones((3, 4), "u2"), np.ones((3, 4), bool), [[0, 0, 0, 1]] * 3):
+        with pytest.raises(SourceError, match="unorm8 cannot be made from") as told:
+            Corner(**{**columns, "color": wrong})
+        assert told.value.rule == "column-dtype"
+
+
+def test_arrays_of_formats() -> None:
+    class Instance(Vertex):
+        world: array[float32x4, 4]
+        weights: array[uint8, 3]
+        shades: array[unorm8x4, 2]
+
+    layout = layout_of(Instance)
+    assert [field.offset for field in layout.fields] == [0, 64, 68] and layout.size == 76
+    world, shades = np.arange(32.0).reshape(2, 4, 4), np.linspace(0, 1, 16).reshape(2, 2, 4)
+    made = Instance(world=world, weights=[[1, 2, 3], [4, 5, 6]], shades=shades)
+    want = np.zeros(2, [("world", "<f4", (4, 4)), ("weights", "u1", 3), ("pad", "u1"), ("shades", "u1", (2, 4))])
+    want["world"], want["weights"], want["shades"] = world, [[1, 2, 3], [4, 5, 6]], np.rint(shades * 255)
+    assert pack(made).tobytes() == want.tobytes()
+    assert np.array_equal(unpack(Instance, pack(made)).shades, want["shades"] / np.float32(255))
+    assert len(vertex.layout(Instance)["attributes"]) == 9
+
+
+def test_attributes_move_members() -> None:
+    class Padded(Vertex):
+        a: Annotated[uint8, size(4)]
+        b: Annotated[sint16x2, align(16)]
+
+    assert Padded.b.offset == 16 and layout_of(Padded).size == 32
+
+
+@pytest.mark.parametrize("name", ["Corner", "Local"])
+def test_pickling(name: str) -> None:
+    class Local(Vertex):
+        a: Annotated[float16x2, location(3)]
+        b: array[uint8, 2]
+
+    made = {"Corner": Corner, "Local": Local}[name]
+    again = pickle.loads(pickle.dumps(made))
+    assert layout_of(again) == layout_of(made) and vertex.layout(again) == vertex.layout(made)
+    assert issubclass(again, Vertex) and (again is Corner) == (name == "Corner")
+    values = pickle.loads(pickle.dumps(Corner(**corners(3))))
+    assert pack(values).tobytes() == by_numpy(corners(3)).tobytes()
+
+
+def test_it_is_shown_and_reordered() -> None:
+    shown = str(layout_of(Corner))
+    assert "snorm8x4" in shown and "uniform" not in shown
+    assert "unorm16x2" in diagram(Corner)
+    mixed = make_struct("Mixed", {"a": uint8, "b": float32, "c": uint8}, base=Vertex)
+    found = suggest(mixed)
+    assert (found.bytes_before, found.bytes_after) == (12, 8)
+    assert issubclass(found.apply(), Vertex)
+
+
+def test_vertex_data_and_structs_do_not_mix() -> None:
+    with pytest.raises(LayoutError, match="use vec3f"):
+        make_struct("S", {"a": float32x3})
+    with pytest.raises(LayoutError, match="use float32x3"):
+        make_struct("V", {"a": vec3f}, base=Vertex)
+    with pytest.raises(LayoutError, match="Vertex class"):
+        make_struct("V", {"a": Corner}, base=Vertex)
+    with pytest.raises(LayoutError, match="give it a count"):
+        make_struct("V", {"a": array[float32x3]}, base=Vertex)
+    with pytest.raises(LayoutError):
+        make_struct("S", {"a": Annotated[f32, location(1)]})
+    with pytest.raises(LayoutError, match=r"var<uniform>"):
+        layout_of(Corner).check_uniform()
+    with pytest.raises(LayoutError):
+        type("Both", (Struct, Vertex), {})
