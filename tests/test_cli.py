@@ -182,7 +182,9 @@ def test_memory_that_is_not_there_is_one_message(
 
     monkeypatch.setattr("gpustruct.cli.completing.main", too_much)
     assert main(["completion", "bash"]) == 2
-    assert capsys.readouterr().err.startswith("gpustruct: it must fit into memory (current: unable to allocate 1 tib)")
+    assert capsys.readouterr().err.startswith(
+        "gpustruct: the data must fit into memory (current: unable to allocate 1 tib)"
+    )
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -212,7 +212,7 @@ def test_the_header_of_a_runtime_sized_struct_wastes_too(tmp_path: Path, capsys:
     [
         (["missing.wgsl"], "no such file or directory"),
         (["latin.wgsl"], "byte 0xe9, 6 bytes in"),
-        (["empty"], "a folder must hold .wgsl or .wesl files"),
+        (["empty"], "a folder must contain .wgsl or .wesl files"),
         (["a\0b"], "null byte"),
     ],
 )

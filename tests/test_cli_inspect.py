@@ -167,7 +167,7 @@ def test_folders_are_walked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     (tmp_path / "empty").mkdir()
     capsys.readouterr()
     assert main(["inspect", os.fspath(tmp_path / "empty")]) == 2
-    assert "a folder must hold .wgsl or .wesl files" in capsys.readouterr().err
+    assert "a folder must contain .wgsl or .wesl files" in capsys.readouterr().err
 
 
 def test_a_file_that_cannot_be_read_does_not_hide_the_others(

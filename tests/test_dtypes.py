@@ -233,7 +233,7 @@ def test_struct_of_asks_for_what_could_be_two_things() -> None:
     with pytest.raises(LayoutError) as caught:
         struct_of(dtype, "Thing", {"n.v": types.vec3h})
     assert str(caught.value) == (
-        "a member's type must follow from its dtype (current: color: vec4f or array[f32, 4], "
+        "a member's type must be clear from its dtype (current: color: vec4f or array[f32, 4], "
         "m: mat4x4f or array[vec4f, 4] or array[array[f32, 4], 4], p: array[vec2i, 8] or array[array[i32, 2], 8]; "
         "inferred n: Thing_n, s: f32) - at Thing; "
         "say which: types={'color': vec4f, 'm': mat4x4f, 'p': array[vec2i, 8]}"

@@ -45,7 +45,7 @@ def command(*arguments: str) -> None:
     """One command line, its error raised and not printed."""
     args = cli.build_parser(arguments[0]).parse_args(arguments)
     with contextlib.redirect_stdout(io.StringIO()):
-        cli.room(cli.COMMANDS[args.command][0]).main(args)
+        cli.module_of(cli.COMMANDS[args.command][0]).main(args)
 
 
 def scope() -> dict[str, Any]:

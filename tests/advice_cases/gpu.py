@@ -65,7 +65,7 @@ GPU = [
     Case("SourceError record-type", PAIR + "r.write(@@)", "3", "a mapping of its columns", "{'a': [1], 'b': 2}"),
     Case("SourceError record-type", PAIR + "r.write(@@)", "object()", "a list of its records", "[{'a': 1, 'b': 2}]"),
     Case("SourceError type-instance", START + "RecordBuffer(device, @@, 4)", "f32([1])", "pass (f32) itself"),
-    Case("SourceError where-batch", FULL + "r.write(f32(np.ones(@@)), where=[0, 1])", "3", "one record for each place", "2"),
+    Case("SourceError where-batch", FULL + "r.write(f32(np.ones(@@)), where=[0, 1])", "3", "one record for each index", "2"),
     Case("SourceError where-batch", FULL + "r.write(f32(np.ones(@@)), where=np.array([True, False, True, False]))", "3", "one for each entry of the mask", "4"),
     Case("SourceError where-type", FULL + "r.write(f32([1, 2]), where=@@)", "[0.5, 1]", "use np.flatnonzero", "np.flatnonzero([1, 1, 0, 0])"),
     Case("SourceError where-type", FULL + "start, stop = 1, 3\nr.write(f32([1, 2]), where=@@)", "'a'", r"or (slice\(start, stop\))"),

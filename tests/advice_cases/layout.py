@@ -91,7 +91,7 @@ LAYOUT = [
     Case("LayoutError runtime-not-last", struct("values: @@", "n: u32"), "array[mat3x3f]", "give it a count: (.+)"),
     Case("LayoutError runtime-not-last", struct("@@"), "values: array[f32]\n    n: u32", "move it to the end", "n: u32\n    values: array[f32]"),
     Case("LayoutError runtime-nested", struct("n: u32", "@@", head="class P(Struct):") + struct("p: P"), "values: array[f32]", "a count, `(.+)`"),
-    Case("LayoutError runtime-nested", struct("n: u32", "values: array[f32]", head="class P(Struct):") + struct("@@"), "p: P", "a storage variable of its own", "p: u32\nlayout_of(P).binding_size(3)"),
+    Case("LayoutError runtime-nested", struct("n: u32", "values: array[f32]", head="class P(Struct):") + struct("@@"), "p: P", "a separate storage variable", "p: u32\nlayout_of(P).binding_size(3)"),
     # Attributes.
     *(Case("LayoutError align-value", struct("x: Annotated[f32, align(@@)]"), wrong, r"such as (\d+)") for wrong in ("0", "-4", "12", "16.0", "True", "'16'", "2**31")),
     Case("LayoutError align-value", struct("x: Annotated[mat4x4f, align(@@)]"), "3", r"such as (\d+)"),

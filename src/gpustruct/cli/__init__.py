@@ -61,11 +61,12 @@ def build_parser(only: str | None = None) -> argparse.ArgumentParser:
             name, help=summary, description=description, formatter_class=_Help, allow_abbrev=False
         )
         if only in (None, name):
-            _module(module).add_arguments(command)
+            module_of(module).add_arguments(command)
     return parser
 
 
-def _module(name: str) -> Any:
+def module_of(name: str) -> Any:
+    """The module of a command."""
     return importlib.import_module(f"{__name__}.{name}")
 
 
@@ -87,7 +88,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if args.command is None:
             build_parser("").print_help()
             return FAILED
-        code: int = _module(COMMANDS[args.command][0]).main(args)
+        code: int = module_of(COMMANDS[args.command][0]).main(args)
         sys.stdout.flush()
         return code
     except SystemExit as exit_:  # argparse has written its message.

@@ -151,7 +151,7 @@ class CommandError(GpuStructError):
 
     >>> from gpustruct.errors import CommandError
     >>> print(CommandError.of("folder-empty", name="shaders"))
-    a folder must hold .wgsl or .wesl files at some depth (current: none) - at shaders; name the files
+    a folder must contain .wgsl or .wesl files, or subfolders with them (current: none) - at shaders; name the files
     """
 
     templates = commands.TEMPLATES

@@ -1,12 +1,12 @@
 """Messages of BackendWarning: where naga or Tint differ from the specification."""
 
 TEMPLATES = {
-    "naga-align": "naga (wgpu-native, Firefox) does not carry @align on to the enclosing struct: there {name} has {moved} - at {where}; write {marks}",
+    "naga-align": "naga (wgpu-native, Firefox) does not propagate @align to the enclosing struct: there {name} has {moved} - at {where}; write {marks}",
     "naga-matrix": "naga 29 (wgpu-native, Firefox) reads {name}, a {type} in a struct in a struct, wrongly from uniform: the device may be lost - at {where}; {remedy}",
     "naga-type": "naga accepts {name}, the specification and Tint do not - at {where}; {remedy}",
     "naga-size-runtime": "naga accepts @size on a runtime-sized array, the specification and Tint do not - at {where}; remove it",
     "naga-atomic-read": "naga accepts atomics in var<storage, read>, the specification and Tint do not - at {where}; use read_write",
-    "naga-operators": "naga orders operators that the specification and Tint want in parentheses - at {where}; add them",
+    "naga-operators": "naga accepts these operators without parentheses, the specification and Tint do not - at {where}; add them",
     "naga-requires": "naga (wgpu-native, Firefox) does not know the language feature {name} and refuses the module - at {where}; {remedy}",
     "naga-enable": "naga (wgpu-native, Firefox) refuses `enable {name}` and with it the module - at {where}; {remedy}",
     "naga-subgroups": "naga accepts {name} without `enable subgroups`, and refuses the directive; the specification and Tint need it - at {where}; add it for them",
@@ -16,10 +16,10 @@ TEMPLATES = {
     "naga-literal": "naga (wgpu-native, Firefox) refuses the hexadecimal number {text} and with it the module - at {where}; write it in decimal digits",
     "naga-comma": "naga (wgpu-native, Firefox) refuses the comma in @interpolate({how},) - at {where}; remove it",
     "naga-external": "wgpu-native refuses texture_external - at {where}; use texture_2d<f32> there",
-    "naga-minus": "naga (wgpu-native, Firefox) refuses -- where the specification and Tint read two minus signs - at {where}; write a blank between them",
+    "naga-minus": "naga (wgpu-native, Firefox) refuses -- where the specification and Tint read two minus signs - at {where}; write a space between them",
     "naga-extension": "{backend} accepts {name}, the specification does not - at {where}; remove it",
-    "tint-overflow": "Tint (Chrome) refuses a number larger than {largest!r}, even one that {type} rounds to that - at {where}; write {largest!r}",
-    "tint-interpolate": "Tint (Chrome) refuses @interpolate({how}) for {type}, though only between stages the specification does - at {where}; write @interpolate(flat)",
+    "tint-overflow": "Tint (Chrome) refuses a number larger than {largest!r}, even if {type} rounds it to that - at {where}; write {largest!r}",
+    "tint-interpolate": "Tint (Chrome) refuses @interpolate({how}) for {type} everywhere, the specification only between stages - at {where}; write @interpolate(flat)",
     "uniform-strict": "Tint (Chrome, with uniform_buffer_standard_layout) accepts {name} in uniform, naga and the specification without that feature do not - at {where}; uniform_safe({name}) is legal everywhere",
-    "uniform-relaxed": "naga (wgpu-native, Firefox) refuses {name} in uniform: it has not got uniform_buffer_standard_layout - at {where}; uniform_safe({name}) is legal everywhere",
+    "uniform-relaxed": "naga (wgpu-native, Firefox) refuses {name} in uniform: it does not have uniform_buffer_standard_layout - at {where}; uniform_safe({name}) is legal everywhere",
 }

@@ -1,9 +1,9 @@
-"""Where naga (wgpu-native, Firefox) departs from the specification: how it lays structs out, what it reads wrongly.
+"""Where naga (wgpu-native, Firefox) differs from the specification: structs it lays out differently, matrices it misreads.
 
-How it places members is `rules.NAGA`. Repeating an attribute on the outer member makes both agree.
+`rules.NAGA` says how naga places members. If the outer member repeats the @align, naga and the specification agree.
 
-naga 29 writes wrong SPIR-V for a read of a matCx2 out of ``var<uniform>`` where the way to it goes through a member
-that is a struct; through arrays of structs alone it is right, and so is a copy of that struct.
+naga 29 writes wrong SPIR-V to read a matCx2 from ``var<uniform>`` if the matrix is in a struct that is a member of
+another struct. Reading is right in an array of structs, and from a copy of the inner struct in a ``var``.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from .rules import NAGA, Placement, Sized, place
 
 
 class Departure(NamedTuple):
-    """One struct that naga lays out differently: its members' offsets and its size there, in bytes.
+    """One struct that naga lays out differently, with the offsets and the size that naga gives it, in bytes.
 
-    `marks` are the members to give their own @align to, with what naga aligns them to without it; where there
-    are none, those of a struct inside.
+    `marks` are the members that need an @align, each with the alignment that naga gives it without one. If there are
+    none, members of an inner struct need it.
     """
 
     path: str
@@ -31,7 +31,10 @@ class Departure(NamedTuple):
 
 
 class Misread(NamedTuple):
-    """A matrix that naga cannot read from uniform: its place and type, the member to copy, the struct that has it."""
+    """A matrix that naga reads wrongly from uniform.
+
+    `path` and `type` are the matrix's, `inner` is the path of the member to copy, and `outer` is the struct with it.
+    """
 
     path: str
     type: str
@@ -47,7 +50,7 @@ _Place = tuple[str, str] | None
 
 
 def departures(layout: Layout) -> Iterator[Departure]:
-    """Every struct in `layout` that naga lays out differently, the outermost first, each where it first stands.
+    """Every struct in `layout` that naga lays out differently, outer ones first, each at the first place it occurs.
 
     >>> from typing import Annotated
     >>> from gpustruct import Struct, u32, align, layout_of
@@ -65,7 +68,7 @@ def departures(layout: Layout) -> Iterator[Departure]:
 
 
 def notes(layout: Layout) -> Iterator[str]:
-    """The members to mark, a line each: where they start, what naga aligns them to, what to write."""
+    """A line for each member that needs an @align or a copy: what naga does, and what to write."""
     for found in departures(layout):
         for member, align in found.marks:
             remedy = f"write Annotated[{member.layout.python_name}, align({member.align})]"
@@ -76,9 +79,9 @@ def notes(layout: Layout) -> Iterator[str]:
 
 
 def misreads(layout: Layout) -> Iterator[Misread]:
-    """The members that naga cannot read matrices out of where `layout` is in uniform, each struct once, the outermost.
+    """The first matrix in each outermost struct that naga reads wrongly if `layout` is in uniform.
 
-    One matrix for each, the first. Nothing for a type that is not legal there.
+    Nothing for a type that is not legal in uniform.
 
     >>> from gpustruct import Struct, mat2x2f, layout_of
     >>> class Inner(Struct):
@@ -103,13 +106,13 @@ def _misreads(layout: Layout, path: str, matrices: dict[int, _Place], seen: set[
         if matrix is None or member.layout.kind != "struct":
             yield from _misreads(member.layout, inner, matrices, seen)
         elif id(member.layout) not in seen:
-            # A copy of it mends all that is inside.
+            # A copy of this member makes all matrices in it readable.
             seen.add(id(member.layout))
             yield Misread(inner + matrix[0], matrix[1], inner, core)
 
 
 def _two_rows(layout: Layout, known: dict[int, _Place]) -> _Place:
-    """Where the first matCx2 inside is, and its type."""
+    """The path of the first matCx2 inside `layout`, and its type."""
     core = layout.core
     if core.kind == "matrix" and core.rows == 2:
         return "[0]" * layout.array_depth, core.name

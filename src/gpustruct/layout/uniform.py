@@ -1,4 +1,4 @@
-"""What ``var<uniform>`` forbids (WGSL §14.4.4, "Address Space Layout Constraints")."""
+"""The rules of ``var<uniform>`` for layouts (WGSL §14.4.4, "Address Space Layout Constraints")."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ class Part(Protocol):
 
 
 def faults(layout: Part, *, standard_layout: bool) -> Iterator[GpuStructError]:
-    """Every reason why `layout` is not legal there, outermost first; those inside a struct once, where it first stands.
+    """Every reason why `layout` is not legal there, outer types first. A struct is searched only at its first place.
 
-    `standard_layout` lifts what the language feature ``uniform_buffer_standard_layout`` lifts.
+    `standard_layout` is for devices with the language feature ``uniform_buffer_standard_layout``, which lifts some rules.
 
     >>> from gpustruct import array, f32, layout_of
     >>> [fault.rule for fault in faults(layout_of(array[f32, 4]), standard_layout=False)]
@@ -59,7 +59,7 @@ def faults(layout: Part, *, standard_layout: bool) -> Iterator[GpuStructError]:
 
 
 def _never_uniform(layout: Part, seen: set[int]) -> bool:
-    """Whether an atomic or a runtime-sized array is inside, which no rewriting makes legal."""
+    """Whether `layout` contains an atomic or a runtime-sized array, which `uniform_safe` cannot make legal."""
     if id(layout) in seen:
         return False
     seen.add(id(layout))
@@ -79,10 +79,10 @@ class _Search:
     def __init__(self, root: Part, standard_layout: bool) -> None:
         rewritten = root.kind == "struct" and not _never_uniform(root, set())
         self.ways_out = [f"uniform_safe({root.name})", "var<storage>"] if rewritten else ["var<storage>"]
-        # What follows a first way out: commas from three on, as English has it.
+        # The end of a list that starts with another way out.
         self.others = f", {self.ways_out[0]}, or var<storage>" if rewritten else " or var<storage>"
         self.standard = standard_layout
-        # A struct's faults are its own wherever it stands; visiting it once keeps the search linear.
+        # The faults inside a struct are the same at every place; searching it once keeps the search linear.
         self.seen: set[int] = set()
 
     def within(self, layout: Part, where: str) -> Iterator[GpuStructError]:

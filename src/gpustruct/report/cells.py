@@ -39,7 +39,9 @@ class Group(NamedTuple):
 
 
 def cells_of(layout: Layout) -> tuple[list[Cell], list[Group]]:
-    """Divide one record of `layout` into cells: one for each member of nested structs, arrays as one element and the rest.
+    """Divide one record of `layout` into cells, and return them with the nested structs among them.
+
+    A nested struct has a cell for each of its members. An array has its first element and one cell for the rest.
 
     >>> from gpustruct import vec3f, layout_of
     >>> cells_of(layout_of(vec3f))[0][0]
