@@ -5,7 +5,7 @@ TEMPLATES = {
     "binding-shared": "one @group and @binding may hold one variable of a pipeline (current: {first}, used by {first_user}, and {second}, used by {second_user}, at @group({group}) @binding({binding})) - at the entry points; name those of one pipeline, or give one variable another @binding",
     "layout-option": "{option} must name {what} of the shader (current: {name!r}) - at {option}=...; {way_out}",
     "layout-kind": "bind_group_layouts makes layouts for single buffers, textures and samplers (current: {name}, a {type}) - at bind_group_layouts(...); declare a variable for each resource, or write this layout by hand",
-    "bind-missing": "every binding that the entry points use needs a resource (missing: {missing}; given: {came}) - at {where}; {way_out}",
+    "bind-missing": "every binding that the entry points use needs a resource (missing: {missing}; given {came}) - at {where}; {way_out}",
     "bind-unknown": "a resource must be named like a binding of the shader (unknown: {unknown}; it has {known}) - at {where}; {way_out}",
     "bind-name": "a resource must have a name (current: {current}; the shader has {known}) - at {where}; use the name of a variable as the key",
     "bind-mapping": "resources must be keywords or a mapping of names (current: {current}) - at {where}; pass a dictionary, or keywords",
