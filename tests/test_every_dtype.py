@@ -5,6 +5,7 @@ What is expected is computed from the values as the column's own library lists t
 
 from __future__ import annotations
 
+import contextlib
 import decimal
 import functools
 import io
@@ -40,6 +41,7 @@ import polars as pl  # noqa: E402
 import pyarrow as pa  # noqa: E402
 
 import every_dtype  # noqa: E402 - it needs all of these libraries.
+import every_source  # noqa: E402
 
 COLUMNS = every_dtype.COLUMNS
 NUMPY = {f32: np.float32, f16: np.float16, i32: np.int32, u32: np.uint32}
@@ -295,3 +297,34 @@ def test_every_dtype_of_every_library_is_here() -> None:
     made = {array.type.id for _, array in every_dtype.arrow_columns()}
     assert set(every_dtype.ARROW_TYPES.values()) <= made
     assert len(COLUMNS) >= 600
+
+
+def can_be_listed(column: Any) -> bool:
+    """Whether Python itself gives the column's values one by one, as some entry points are tried."""
+    try:
+        list(column)
+    except Exception:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("name", every_source.SOURCES)
+def test_whatever_python_has_for_numbers(name: str) -> None:
+    make_column, values = every_source.SOURCES[name]
+    for member in (f32, i32, u32, f16):
+        refused = values is None or (member in (i32, u32) and isinstance(values[0], float))
+        wanted = None if refused else np.array(values, NUMPY[member])
+        listable = can_be_listed(make_column())
+        for where, make in [*ONCE.items(), *TWICE.items()]:
+            if where in OF_VALUES and not listable:
+                continue
+            want = np.repeat(wanted, 2) if where in TWICE and wanted is not None else wanted
+            if where in OF_VALUES and want is None:
+                # Its values may be numbers all the same: what comes is theirs, or a refusal.
+                with contextlib.suppress(GpuStructError):
+                    make(member, make_column())
+                continue
+            was = judged(name, where, member, want, functools.partial(make, member, make_column()))
+            assert was or want is None or where in OF_VALUES or (where in SHAPED and len(want) < 2), (
+                f"{name} by {where}"
+            )

@@ -8,6 +8,7 @@ import fractions
 from typing import Annotated, Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -155,3 +156,69 @@ def test_sizes_from_anything(one: Any) -> None:
         refused(lambda: layout.binding_size(one))  # noqa: B023
         refused(lambda: layout.length(one))  # noqa: B023
         assert layout.representable(one) in (True, False)
+
+
+class Unprintable:
+    """Its repr is its own code, which fails."""
+
+    def __repr__(self) -> str:
+        raise OSError("no repr")
+
+
+# Some of these numpy itself cannot print.
+odd = st.sampled_from(
+    [
+        np.ones(3),
+        np.zeros((2, 2)),
+        np.zeros(2, "U0"),
+        Unprintable(),
+        [Unprintable()],
+        (Unprintable(),),
+        (np.ones(2), "id"),
+    ]
+)
+
+
+@given(odd, odd)
+def test_options_from_anything(one: Any, two: Any) -> None:
+    columns = {"position": np.zeros((2, 3)), "life": [1, 2], "id": [3, 4]}
+    for make in (
+        lambda: gpustruct.batch(Particle, columns, one),
+        lambda: gpustruct.batch(u32, columns, one),
+        lambda: gpustruct.batch(Particle, columns, {"life": one, "id": two}),
+        lambda: gpustruct.batch(
+            Particle, columns, {one if one.__hash__ else "id": two} if not isinstance(one, tuple) else {}
+        ),
+        lambda: gpustruct.batch(Particle, columns, life=one),
+        lambda: gpustruct.batch(Particle, columns, extra=one),
+        lambda: gpustruct.batch(Particle, columns, defaults=one),
+        lambda: gpustruct.batch(one, two),
+        lambda: gpustruct.dtype_of(one),
+        lambda: gpustruct.struct_of(one),
+        lambda: gpustruct.struct_of(np.dtype([("x", "f4")]), types=one),
+        lambda: gpustruct.struct_of(np.dtype([("x", "f4")]), types={"x": one}),
+    ):
+        refused(make)
+
+
+def test_messages_stay_short() -> None:
+    with pytest.raises(GpuStructError) as caught:
+        gpustruct.batch(Particle, {}, defaults=np.arange(999))
+    assert len(str(caught.value)) < 500
+    assert "\n" not in str(caught.value)
+
+
+def test_columns_that_are_several_columns_are_no_part_of_a_vector() -> None:
+    pair = (np.ones(2), np.ones(2))
+    for names in (("a", "b"), {"position": ("a", "b", "b")}):
+        cls = types.vec2f if isinstance(names, tuple) else Particle
+        with pytest.raises(GpuStructError, match=r"\(column 'a'\)"):
+            gpustruct.batch(cls, {"a": pair, "b": np.ones(2), "life": 1, "id": 2}, names)
+
+
+def test_a_released_memoryview_is_refused() -> None:
+    memory = memoryview(b"abcd")
+    memory.release()
+    for make in (lambda: gpustruct.batch(Particle, memory), lambda: u32(memory), lambda: gpustruct.batch(u32, memory)):
+        with pytest.raises(GpuStructError):
+            make()

@@ -28,7 +28,7 @@ from .column_checks import (
     spelled,
     stored_dtype,
 )
-from .errors import SourceError, likely
+from .errors import SourceError, brief, likely
 from .layout import RECORD_SCALARS, Layout, Scalar, leaves
 from .libraries import read_column
 from .libraries.arrays import describe
@@ -368,5 +368,5 @@ def _normal_index(cls: type[Batch], index: Any, ndim: int) -> tuple[Any, ...]:
 
 def _refuse_index(cls: type[Batch], index: Any, ndim: int, way_out: str) -> NoReturn:
     raise IndexError(
-        str(SourceError.of("batch-index", ndim=ndim, index=repr(index), where=f"{cls.__name__}[...]", way_out=way_out))
+        str(SourceError.of("batch-index", ndim=ndim, index=brief(index), where=f"{cls.__name__}[...]", way_out=way_out))
     )

@@ -13,7 +13,7 @@ import numpy as np
 from . import types
 from .batches import Batch
 from .column_checks import COLUMN, ELEMENT, PADDING, field_names, is_padding
-from .errors import LayoutError
+from .errors import LayoutError, brief
 from .layout import RECORD_SCALARS, SCALARS, Layout
 from .types import Struct, array, make_struct
 
@@ -48,10 +48,10 @@ def dtype_of(cls: Any) -> np.dtype:
     >>> dtype_of(Light)["axis"], dtype_of(Light)["__padding"]
     (dtype(('<f4', (3,))), dtype('V4'))
     """
-    where = f"dtype_of({getattr(cls, '__name__', repr(cls))})"
+    where = f"dtype_of({getattr(cls, '__name__', brief(cls))})"
     layout = getattr(cls, "__layout__", None)
     if not isinstance(cls, type) or not issubclass(cls, Batch) or not isinstance(layout, Layout):
-        raise LayoutError.of("dtype-type", current=getattr(cls, "__name__", repr(cls)), where=where)
+        raise LayoutError.of("dtype-type", current=getattr(cls, "__name__", brief(cls)), where=where)
     if layout.is_runtime_sized:
         tail = layout if layout.tail is None else layout.tail.layout
         assert tail.element is not None
@@ -119,7 +119,7 @@ def struct_of(source: Any, name: str = "", types: Mapping[str, Any] | None = Non
     (<Field Particle.position: vec3f, offset=0, size=12, align=16>, <Field Particle.id: u32, offset=12, size=4, align=4>)
     """
     if types is not None and not isinstance(types, Mapping):
-        raise LayoutError.of("dtype-types", current=repr(types))
+        raise LayoutError.of("dtype-types", current=brief(types))
     answers = dict(types or {})
     title = name or (source.__name__ if isinstance(source, type) else "Record")
     if dataclasses.is_dataclass(source) and isinstance(source, type):
@@ -132,7 +132,7 @@ def struct_of(source: Any, name: str = "", types: Mapping[str, Any] | None = Non
         if dtype is None or dtype.names is None:
             if bits := _bit_fields(source):
                 raise LayoutError.of("dtype-bits", fields=", ".join(bits), where=getattr(source, "__name__", ""))
-            current = getattr(source, "__name__", None) or repr(source)
+            current = getattr(source, "__name__", None) or brief(source)
             raise LayoutError.of("dtype-source", current=current)
         made = _from_dtype(dtype, title, answers, "", isinstance(source, type) and issubclass(source, ctypes.Structure))
     if answers:

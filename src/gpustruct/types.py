@@ -19,7 +19,7 @@ from . import layout as layouts
 from . import names
 from .batches import Batch, as_batch
 from .classes import RESERVED, PickleRecipe, TypeBase, TypeMeta, importable, own_doc, rebuilt, refuse_options
-from .errors import LayoutError
+from .errors import LayoutError, brief
 from .layout import VERTEX, WGSL, Layout, Rules
 from .members import (
     Body,
@@ -132,7 +132,7 @@ def _count(count: Any, where: str, element: Any) -> int:
     literal = typing.get_args(count) if typing.get_origin(count) is Literal else ()
     number = layouts.whole_number(literal[0] if len(literal) == 1 else count, 1, layouts.MAX_COUNT)
     if number is None:
-        raise LayoutError.of("array-count", count=repr(count), where=where, element=_spell(element))
+        raise LayoutError.of("array-count", count=brief(count), where=where, element=_spell(element))
     return number
 
 
@@ -221,17 +221,17 @@ def declared_type(annotation: Any, where: str, rules: Rules = WGSL) -> DeclaredT
             ways = [f"Annotated[{name}, align({max(layout.align, 16)})]"]
             if not layout.is_runtime_sized:
                 ways.append(f"Annotated[{name}, size({layouts.round_up(16, layout.size)})]")
-            raise LayoutError.of("attribute-unknown", current=repr(mark), where=where, way_out=" or ".join(ways))
+            raise LayoutError.of("attribute-unknown", current=brief(mark), where=where, way_out=" or ".join(ways))
         kind = type(mark).__name__
         if kind in values:
             raise LayoutError.of("attribute-twice", attribute=kind, where=where)
         number = layouts.whole_number(mark.value, 0 if kind == "location" else 1)
         if number is None and kind == "location":
-            raise LayoutError.of("location-value", value=repr(mark.value), where=where)
+            raise LayoutError.of("location-value", value=brief(mark.value), where=where)
         if number is None:
             layout = annotation.__layout__
             suggestion = layout.size if kind == "size" else max(layout.align, 16)
-            raise LayoutError.of(f"{kind}-value", suggestion=suggestion, value=repr(mark.value), where=where)
+            raise LayoutError.of(f"{kind}-value", suggestion=suggestion, value=brief(mark.value), where=where)
         values[kind] = number
     return annotation, values.get("align"), values.get("size"), values.get("location")
 
@@ -268,7 +268,7 @@ def _vertex_way_out(layout: Layout) -> str:
 
 
 def _spell(thing: Any) -> str:
-    return thing.__name__ if isinstance(thing, type) else repr(thing)
+    return thing.__name__ if isinstance(thing, type) else brief(thing)
 
 
 def _way_out(thing: Any) -> str:

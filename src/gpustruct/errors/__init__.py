@@ -37,6 +37,19 @@ def closest(name: str, known: Iterable[str], otherwise: str = "") -> str:
     return f"use one of {', '.join(names)}" if names else otherwise
 
 
+def brief(value: object, most: int = 80) -> str:
+    """The repr of a value on one line of at most `most` characters; its class where its repr fails.
+
+    >>> brief([1, 2]), brief(list(range(100)), 20)
+    ('[1, 2]', '[0, 1, 2, 3, 4, 5...')
+    """
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # It runs code of the value's own class.
+        return f"a {type(value).__name__}"
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
 class _FromTemplate(Exception):
     """An error or warning whose message is the template of a rule, filled with the facts of the case."""
 

@@ -195,6 +195,26 @@ def array_of(memory: memoryview) -> np.ndarray:
     return items_of_memory(memory, dtype)
 
 
+def described(source: Any) -> np.ndarray:
+    """`numpy.asanyarray`, but for an ``__array_interface__`` that goes beyond its own memory, or says that it is objects.
+
+    numpy believes both, and the interpreter would crash. An address alone cannot be checked.
+    """
+    array = np.asanyarray(source)
+    if isinstance(source, np.ndarray | np.generic | list | tuple) or not hasattr(source, "__array_interface__"):
+        return array
+    if array.dtype.hasobject:
+        raise TypeError("its __array_interface__ describes objects")
+    data = source.__array_interface__.get("data")
+    if not isinstance(data, tuple) and array.size:
+        memory = np.frombuffer(source if data is None else data, np.uint8)
+        low, high = np.lib.array_utils.byte_bounds(memory)
+        first, last = np.lib.array_utils.byte_bounds(array)
+        if first < low or last > high:
+            raise ValueError(f"its __array_interface__ describes more than the {memory.size} bytes that it has")
+    return array
+
+
 def as_array(source: Any, spec: ColumnSpec, where: str, read: Callable[[Any, ColumnSpec, str], Any]) -> np.ndarray:
     """Anything that numpy.asarray takes: over the same memory, if it has any; a copy of what has none.
 
@@ -204,7 +224,7 @@ def as_array(source: Any, spec: ColumnSpec, where: str, read: Callable[[Any, Col
         source = _checked_list(source, spec, where, read)
     elif isinstance(source, memoryview | pickle.PickleBuffer):
         source = array_of(memoryview(source))
-    array = np.asanyarray(exported(source, where, spelled(spec)))
+    array = described(exported(source, where, spelled(spec)))
     if array.dtype == object and not array.ndim and not _is_missing(array[()]):
         raise refused_source(describe(source), spec, where)
     return array

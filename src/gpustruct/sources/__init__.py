@@ -8,10 +8,10 @@ from typing import Any, Literal
 import numpy as np
 
 from .._batches import from_dict, from_structured
-from ..batches import Batch, ColumnSpec, SplitColumn, as_batch
-from ..errors import SourceError
+from ..batches import Batch, ColumnSpec, as_batch
+from ..errors import SourceError, brief
 from .columns import column, named_columns
-from .naming import RecordList, Renames, batch_of
+from .naming import RecordList, Renames, batch_of, named_column, split_column
 from .options import Options, options_of
 from .records import from_list
 
@@ -70,8 +70,10 @@ def batch(
             return made
     members: dict[str, Any] | None = getattr(cls, "__members__", None)
     if not isinstance(cls, type) or not issubclass(cls, Batch) or members is None:
-        raise SourceError.of("batch-abstract", name=getattr(cls, "__name__", repr(cls)))
+        raise SourceError.of("batch-abstract", name=getattr(cls, "__name__", brief(cls)))
     source = as_batch(source)
+    if names is not None and not isinstance(names, Mapping) and not _is_name(names):
+        raise SourceError.of("rename-value", current=brief(names), where=cls.__name__, way_out="{'member': 'column'}")
     options = options_of(cls, extra, defaults, {**(names if isinstance(names, Mapping) else {}), **renames})
     if not names and not renames:
         if isinstance(source, cls):
@@ -82,21 +84,26 @@ def batch(
             return made
     if "" in members:
         return _plain(cls, source, names, renames, options)
-    wanted = dict(names) if isinstance(names, Mapping) else {}
-    if names is not None and not isinstance(names, Mapping):
-        raise SourceError.of("rename-value", current=repr(names), where=cls.__name__, way_out="{'member': 'column'}")
+    if isinstance(names, str | tuple):
+        raise SourceError.of("rename-value", current=brief(names), where=cls.__name__, way_out="{'member': 'column'}")
+    wanted = dict(names or {})
     wanted.update(renames)
     for member, name in wanted.items():
         if not isinstance(member, str):
             raise SourceError.of(
-                "rename-value", current=repr(wanted), where=cls.__name__, way_out="{'member': 'column'}"
+                "rename-value", current=brief(wanted), where=cls.__name__, way_out="{'member': 'column'}"
             )
-        if not isinstance(name, str) and not (isinstance(name, tuple) and all(isinstance(n, str) for n in name)):
+        if not _is_name(name):
             where = f"{cls.__name__}.{member}"
-            raise SourceError.of("rename-value", current=repr(name), where=where, way_out=f"{member}='column'")
+            raise SourceError.of("rename-value", current=brief(name), where=where, way_out=f"{member}='column'")
     named = named_columns(cls, source, cls.__name__)
     spec = ColumnSpec("", cls, cls, (), False)
     return batch_of(spec, RecordList(source) if named is None else named, cls.__name__, wanted, options)
+
+
+def _is_name(name: Any) -> bool:
+    """Whether `name` is the name of a column, or a tuple of such."""
+    return isinstance(name, str) or (isinstance(name, tuple) and all(isinstance(part, str) for part in name))
 
 
 def _of_usual(cls: Any, source: Any) -> Any:
@@ -119,7 +126,7 @@ def _plain(cls: Any, source: Any, names: Names, renames: Mapping[str, Any], opti
         return cls(batch_of(spec, value, where, {}, options))
     if renames or isinstance(names, Mapping):
         way_out = f"batch({where}, source, 'column'), or a tuple of names"
-        raise SourceError.of("rename-value", current=repr(names or dict(renames)), where=where, way_out=way_out)
+        raise SourceError.of("rename-value", current=brief(names or dict(renames)), where=where, way_out=way_out)
     named = named_columns(cls, source, cls.__name__)
     keys = {} if named is None else {str(key): key for key in named.keys}
     wanted = names if isinstance(names, tuple) else (names,)
@@ -127,5 +134,7 @@ def _plain(cls: Any, source: Any, names: Names, renames: Mapping[str, Any], opti
     if unknown or named is None:
         came = ", ".join(keys) or "nothing"
         raise SourceError.of("rename-column", unknown=", ".join(unknown), where=where, came=came)
-    parts = tuple(named.get(keys[str(name)], spec, f"{where}[{k}]") for k, name in enumerate(wanted))
-    return cls(SplitColumn(parts, (), ()) if isinstance(names, tuple) else parts[0])
+    if isinstance(names, str):
+        value = named_column(named, keys, names, spec, where)
+        return cls(batch_of(spec, value, where, {}, options))
+    return cls(split_column(named, keys, names or (), spec, where))

@@ -11,7 +11,7 @@ from ..batches import NESTED, Batch, ColumnSpec, as_batch
 from ..column_checks import is_struct
 from ..errors import GpuStructError, SourceError
 from ..libraries import NamedColumns, arrow, library, read_column, read_frame
-from ..libraries.arrays import array_of, structured
+from ..libraries.arrays import array_of, described, structured
 from .naming import RecordList, batch_of
 from .records import fields_of
 
@@ -135,7 +135,7 @@ def _buffer(source: Any, where: str) -> NamedColumns | None:
         except TypeError:
             return None
     try:
-        array = array_of(exported) if isinstance(exported, memoryview) else np.asarray(exported)
+        array = array_of(exported) if isinstance(exported, memoryview) else described(exported)
     except (TypeError, ValueError, BufferError, RuntimeError):
         return _refuse(where, source)
     return structured(array, where) if array.dtype.names is not None else _refuse(where, source)
@@ -166,8 +166,10 @@ def _refuse(where: str, source: Any, error: Exception | None = None) -> Any:
     way_out = "pass a mapping, a frame, a structured array, or a list of dicts, tuples or objects"
     if isinstance(source, np.ndarray):
         kind, way_out = f"an array of {source.dtype} {source.shape}", "name its columns: {'x': array[:, 0], ...}"
-    elif isinstance(source, memoryview) and getattr(getattr(source.obj, "dtype", None), "names", None):
-        # The records may be in any order and have any padding, which bytes do not tell.
+    elif (
+        error is None and isinstance(source, memoryview) and getattr(getattr(source.obj, "dtype", None), "names", None)
+    ):
+        # Their members may be in any order and have any padding, which bytes do not tell.
         kind, way_out = (
             "bytes of records",
             f"say what they are: batch({where}, np.frombuffer(source, source.obj.dtype))",

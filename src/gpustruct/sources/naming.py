@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..batches import ColumnSpec, SplitColumn
 from ..column_checks import check_dtype, is_struct
-from ..errors import SourceError
+from ..errors import SourceError, brief
 from ..libraries import NamedColumns, read_column
 from ..libraries.arrays import describe, refused_source
 from .options import Options, member_names, way_out_of
@@ -92,24 +92,12 @@ class Matcher:
             raise SourceError.of("rename-column", unknown=", ".join(unknown), where=where, came=came)
         self.used.update(map(str, names))
         if names is not name:
-            value = self.named(str(name), spec, where)
+            value = named_column(self.source, self.keys, str(name), spec, where)
             return batch_of(spec, value, where, {}, self.options.inside(path))
         if spec.core.__layout__.kind == "struct":
             way_out = f"{path}.member=(...)"
-            raise SourceError.of("rename-value", current=repr(name), where=where, way_out=way_out)
-        return SplitColumn(tuple(self.named(str(n), spec, f"{where}[{k}]") for k, n in enumerate(names)), (), ())
-
-    def named(self, name: str, spec: ColumnSpec, where: str) -> Any:
-        """The source's column `name`, checked here, where messages can say its name."""
-        where, spec = f"{where} (column {name!r})", spec._replace(name=name)
-        value = self.source.get(self.keys[name], spec, where)
-        if is_struct(spec):
-            return value
-        array = read_column(value, spec, where)
-        if isinstance(array, SplitColumn):
-            raise refused_source(describe(value), spec, where)
-        check_dtype(spec, array, where)
-        return array
+            raise SourceError.of("rename-value", current=brief(name), where=where, way_out=way_out)
+        return split_column(self.source, self.keys, map(str, names), spec, where)
 
     def finish(self, cls: Any) -> None:
         known = self.used | self.source.padding
@@ -125,3 +113,24 @@ class Matcher:
         if unknown:
             raise SourceError.of("columns-unknown", unknown=", ".join(unknown), **facts)
         raise SourceError.of("columns-missing", missing=", ".join(self.missing), **facts)
+
+
+def named_column(source: NamedColumns, keys: Mapping[str, Any], name: str, spec: ColumnSpec, where: str) -> Any:
+    """The source's column `name`, checked here, where messages can say its name."""
+    where, spec = f"{where} (column {name!r})", spec._replace(name=name)
+    value = source.get(keys[name], spec, where)
+    if is_struct(spec):
+        return value
+    array = read_column(value, spec, where)
+    if isinstance(array, SplitColumn):
+        raise refused_source(describe(value), spec, where)
+    check_dtype(spec, array, where)
+    return array
+
+
+def split_column(
+    source: NamedColumns, keys: Mapping[str, Any], names: Iterable[str], spec: ColumnSpec, where: str
+) -> SplitColumn:
+    """A vector's components from the columns of these names."""
+    parts = (named_column(source, keys, name, spec, f"{where}[{k}]") for k, name in enumerate(names))
+    return SplitColumn(tuple(parts), (), ())

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..batches import Batch, ColumnSpec
 from ..column_checks import is_struct
-from ..errors import SourceError, likely
+from ..errors import SourceError, brief, likely
 
 _PARAMETERS = ("extra", "defaults")
 
@@ -38,15 +38,13 @@ def options_of(cls: Any, extra: Any, defaults: Any, renames: Mapping[str, Any]) 
     """The options that `batch` was called with; SourceError for what they cannot be."""
     name = cls.__name__
     if not isinstance(extra, str) or extra not in ("refuse", "ignore"):
-        way_out = (
-            f"a column for a member of that name goes into the mapping: batch({name}, source, {{'extra': {extra!r}}})"
-        )
-        raise SourceError.of("extra-value", current=repr(extra), type=name, way_out=way_out)
+        way_out = f"a column for a member of that name goes into the mapping: batch({name}, source, {{'extra': {brief(extra)}}})"
+        raise SourceError.of("extra-value", current=brief(extra), type=name, way_out=way_out)
     if defaults is None:
         return Options(extra == "ignore", {}, name, tuple(renames.items()))
     if not isinstance(defaults, Mapping):
-        way_out = f"a column for a member of that name goes into the mapping: batch({name}, source, {{'defaults': {defaults!r}}})"
-        raise SourceError.of("defaults-value", current=repr(defaults), type=name, way_out=way_out)
+        way_out = f"a column for a member of that name goes into the mapping: batch({name}, source, {{'defaults': {brief(defaults)}}})"
+        raise SourceError.of("defaults-value", current=brief(defaults), type=name, way_out=way_out)
     leaves = member_names(cls)
     known = {path.rsplit(".", k)[0] for path in leaves for k in range(path.count(".") + 1)}
     unknown = [str(key) for key in defaults if key not in known or not isinstance(key, str)]

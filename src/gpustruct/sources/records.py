@@ -66,7 +66,7 @@ def from_records(
 
 def from_list(cls: Any, values: list[Any]) -> Any:
     """`batch(cls, values)` for a list of records of a struct; None for another type, and for one without a length."""
-    writer = _whole_writer(cls)
+    writer = _whole_writer(cls) if isinstance(cls, type) else None
     return None if writer is None else _records_of(writer, cls, values)
 
 
