@@ -2,7 +2,7 @@
 """Binds batches to the kernel in one pass over their columns: addresses, strides, and a plan.
 
 A plan depends on dtypes, byte orders and strides, never on addresses, so new arrays with the same of these share it.
-Python (`packing.bind_pack`) binds what is unusual: split columns, runtime-sized arrays, many dimensions.
+Python (`packing.bind`) binds what is unusual: split columns, runtime-sized arrays, many dimensions.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
-"""The checks of a column of numbers, an array or one for each part: its shape and its dtype must fit the member.
+"""Checks of a column of numbers: its shape and its dtype must fit the member.
 
-Values that fit are not looked at here: that happens in the one pass that packs them.
+Values are not checked here, but in the one pass that packs them.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from .layout import RECORD_SCALARS, Layout
 
 Shape = tuple[int, ...]
 
-# numpy nests no deeper.
+# numpy has no more.
 MOST_DIMENSIONS = 64
 
-# Fields of a dtype for what numpy cannot express: a matrix's column, an element with padding after it.
+# Field names in dtypes, for what numpy cannot express otherwise: a matrix's column, an element with padding after it.
 COLUMN, ELEMENT = "column", "element"
 # The field of the bytes after the last member. WGSL has no names that begin with two underscores, so no member is
 # called like it.
@@ -34,7 +34,11 @@ def field_names(dtype: np.dtype[Any]) -> tuple[str, ...]:
 
 
 class ColumnSpec(NamedTuple):
-    """Where one column of a type goes: the member's name ("" for a type that is no struct)."""
+    """What one column of a type must be.
+
+    `name` is the member's, or "" for a type that is not a struct; `type` is its type, `core` the type inside all
+    arrays, and `dims` the counts of those arrays. `runtime`: the outermost array is runtime-sized.
+    """
 
     name: str
     type: Any
@@ -44,15 +48,16 @@ class ColumnSpec(NamedTuple):
 
     @property
     def inner(self) -> Shape:
-        """The dimensions a column has behind the batch's own."""
+        """The dimensions that a column has after the batch's."""
         layout: Layout = self.core.__layout__
         return self.dims + layout.shape
 
 
 class SplitColumn:
-    """A column whose first inner dimension lies in arrays of their own: the x, y and z of a vec3f.
+    """A column whose components are separate arrays: the x, y and z of a vec3f.
 
-    Each array has the shape `leading_shape` (or broadcasts to it), then the inner dimensions but the first.
+    The shape of each array is `leading_shape`, or one that broadcasts to it, then `rest`: the inner dimensions without
+    the first.
     """
 
     __slots__ = ("arrays", "leading_shape", "rest")
@@ -74,7 +79,7 @@ class SplitColumn:
         return SplitColumn(arrays, leading, self.rest)
 
     def stack(self) -> np.ndarray:
-        """One array of all parts: a copy."""
+        """All parts as one array, which is a copy."""
         whole = self.broadcast_to(self.leading_shape)
         return np.stack(whole.arrays, axis=len(self.leading_shape))
 
@@ -93,9 +98,9 @@ def is_struct(spec: ColumnSpec) -> bool:
 def check_numbers(
     spec: ColumnSpec, column: np.ndarray | SplitColumn, where: str, source: Any = None
 ) -> np.ndarray | SplitColumn:
-    """`column`, an array or a SplitColumn, once its shape and its dtype fit the member. It was read from `source`.
+    """Check the shape and the dtype of `column`, which was read from `source`; returns it.
 
-    Raises SourceError where they cannot become the member's type.
+    Raises SourceError if they do not fit the member.
     """
     if isinstance(column, SplitColumn):
         return _check_parts(spec, column.arrays, where)
@@ -140,17 +145,17 @@ def _check_parts(spec: ColumnSpec, parts: tuple[np.ndarray, ...], where: str) ->
 
 
 def shape_text(spec: ColumnSpec) -> str:
-    """The shape of a column of n records, as a message says it."""
+    """The shape of a column of n records, for a message."""
     return f"(n,{''.join(f' {n},' for n in spec.inner)}".rstrip(",") + ")" if spec.inner else "(n,)"
 
 
 def code_of(source: Any, name: str) -> str:
-    """How a message's code calls the array of a column that its user calls `name`."""
+    """Code for the array of a column that the user calls `name`."""
     return name if source is None or isinstance(source, np.ndarray) else f"np.asarray({name})"
 
 
 def turned(spec: ColumnSpec, shape: Shape, code: str) -> str:
-    """The way out for a matrix that is transposed, or for components that come first; "" where it is neither."""
+    """The way out for a transposed matrix, or for components in the first dimension; "" if it is neither."""
     layout: Layout = spec.core.__layout__
     if layout.kind == "matrix" and shape[-2:] == (layout.columns, layout.rows) and layout.rows != layout.columns:
         transposed = f"{code}.T" if len(shape) == 2 else f"{code}.swapaxes(-1, -2)"
@@ -174,7 +179,7 @@ def _refuse_shape(spec: ColumnSpec, shape: Shape, where: str, code: str) -> NoRe
 
 
 class Way(NamedTuple):
-    """A way out: what it does, the code to type, and a function that tries it on the column at hand."""
+    """A way out: what it does, the code to type, and a function that tries it on the column."""
 
     text: str
     code: str
@@ -182,29 +187,29 @@ class Way(NamedTuple):
 
 
 def first_that_runs(ways: Iterator[Way]) -> str:
-    """The first of the ways out that works on the column it was made for."""
+    """The first way out that works on its column."""
     for way in ways:
         try:
             if way.run is not None:
                 way.run()
-        except Exception:  # Whatever a library raises, this way is none.
+        except Exception:  # A library may raise anything.
             continue
         return f"{way.text}: {way.code}"
     return "give it numbers"
 
 
 def spelled(spec: ColumnSpec) -> str:
-    """How a message's code calls the column: the member's name, where that can be typed."""
+    """Code for the column: the member's name, if that is valid code."""
     return spec.name if re.fullmatch(r"[^\W\d]\w*(\[\d+\])*", spec.name) else "column"
 
 
 def entry_of(where: str, index: int) -> str:
-    """An entry of what a message calls `where`: ``P.x``, then ``P.x[0]``, then ``P.x[0, 3]``."""
+    """`where` with one more index: ``P.x``, then ``P.x[0]``, then ``P.x[0, 3]``."""
     return f"{where[:-1]}, {index}]" if where.endswith("]") else f"{where}[{index}]"
 
 
 def number_name(spec: ColumnSpec) -> str:
-    """The numpy name of the member's own scalar."""
+    """The numpy name of the member's scalar."""
     row = RECORD_SCALARS.get(spec.core.__layout__.scalar)
     return "float32" if row is None else np.dtype(row.format).name
 
@@ -242,12 +247,12 @@ def is_words(spec: ColumnSpec, column: Any) -> bool:
 
 
 def is_numpy_number(dtype: np.dtype) -> bool:
-    """Whether the kernel reads the dtype: one of another library may be of kind "f" too."""
+    """Whether the kernel can read the dtype. Dtypes of other libraries may have the kind "f" too."""
     return dtype.kind in "biuf" and dtype.isbuiltin != 2 and dtype.itemsize <= 8
 
 
 def check_dtype(spec: ColumnSpec, array: np.ndarray, where: str) -> None:
-    """Raise SourceError if the array's values cannot become the member's scalars unchanged but for rounding."""
+    """Raise SourceError if the values cannot become the member's scalars, only rounded."""
     dtype, integer = array.dtype, is_integer(spec)
     scalar = spec.core.__layout__.scalar
     if is_numpy_number(dtype):
@@ -266,7 +271,7 @@ def check_dtype(spec: ColumnSpec, array: np.ndarray, where: str) -> None:
 
 
 def _check_large_integers(spec: ColumnSpec, array: np.ndarray, where: str) -> None:
-    """Integers that numpy has no dtype for are integers all the same: what is wrong is their range."""
+    """For integers that numpy has no dtype for, raise the error for their range."""
     if not all(type(value) is int for value in array.flat):
         return
     row = RECORD_SCALARS[spec.core.__layout__.scalar]
@@ -333,21 +338,21 @@ def _integer_ways(spec: ColumnSpec, array: np.ndarray) -> Iterator[Way]:
 
 
 def text_ways(spec: ColumnSpec, listed: str, values: Callable[[], Any]) -> Iterator[Way]:
-    """Ways out for text and objects: the numbers that they spell, or one for each distinct value.
+    """Ways out for text and objects: convert them to numbers, or number their distinct values.
 
-    `listed` is the code of a list or array of them, and `values` makes it.
+    `listed` is the code for a list or an array of them; `values` returns it.
     """
     number = number_name(spec)
 
     def convert() -> None:
         found = np.asarray(values())
         if found.dtype == object and is_integer(spec) and np.any(np.asarray(found, number) != found):
-            raise ValueError  # It would cut off fractions.
+            raise ValueError  # It would truncate.
         np.asarray(found, number)
 
     def number_them() -> None:
         if spec.inner or np.ndim(values()) != 1:
-            raise ValueError  # One number for each vector is no vector.
+            raise ValueError  # One number for each entry is not a vector.
         np.unique(values(), return_inverse=True)
 
     yield Way("convert it", f"np.asarray({listed}, np.{number})", convert)

@@ -1,7 +1,7 @@
-"""A batch's columns as addresses and strides: what a plan is made for, and what a kernel run is bound to.
+"""A batch's columns as addresses and strides: plans are made for these, and kernel runs are bound to them.
 
-Nothing is copied. Broadcasting becomes strides of 0; batch dimensions that walk memory in one step
-become one; columns that are members of one structured array become one column with offsets.
+Nothing is copied. Broadcasting becomes strides of 0. Batch dimensions that are contiguous in memory become one. Members
+of one structured array become one column with offsets.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from . import layout as layouts
 from .batches import DTYPES, Batch, Shape, SplitColumn
 from .layout import Layout, Leaf
 
-# The kernel's code of what records hold: WGSL's scalars, and those of vertex data.
+# The kernel's codes for the scalars of records: WGSL's, and those of vertex data.
 SCALAR_CODES = {name: _kernel.TYPE_CODES[dtype.str[1:]] for name, dtype in DTYPES.items()} | _kernel.TYPE_CODES
 
 
 class Source(NamedTuple):
-    """One leaf's column as a plan sees it: no address, so that plans can be shared."""
+    """What a plan needs to know of one leaf's column. There is no address, so that new arrays can share the plan."""
 
     column: int
     offset: int
@@ -32,7 +32,7 @@ class Source(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """The columns of one part of a batch: its fixed records, or its runtime-sized tail."""
+    """The columns of one part of a batch: its records of fixed size, or its runtime-sized tail."""
 
     leaves: tuple[Leaf, ...]
     views: tuple[np.ndarray, ...]
@@ -44,15 +44,15 @@ class Columns(NamedTuple):
 
 
 def collect(batch: Batch) -> Columns:
-    """The columns of the batch's fixed part; a runtime-sized tail is left out."""
+    """The columns of a batch, without a runtime-sized tail."""
     layout: Layout = type(batch).__layout__
     leaves = tuple(layouts.leaves(layout))
     arrays = dict(_arrays(batch, ()))
-    return _align(*_parted(leaves, [arrays[leaf.path] for leaf in leaves]), batch.__shape__)
+    return _align(*_split(leaves, [arrays[leaf.path] for leaf in leaves]), batch.__shape__)
 
 
 def collect_tail(batch: Batch) -> Columns:
-    """The columns of the runtime-sized array that ends the batch's type: one record an element."""
+    """The columns of a batch's runtime-sized tail, whose elements are the records."""
     cls = type(batch)
     name, spec = next(reversed(cls.__members__.items()))
     column = batch.__columns__[-1]
@@ -62,7 +62,7 @@ def collect_tail(batch: Batch) -> Columns:
     leaves = tuple(leaf._replace(path=prefix + leaf.path) for leaf in layouts.leaves(layout.element))
     if isinstance(column, Batch):
         arrays = dict(_arrays(column, prefix))
-        return _align(*_parted(leaves, [arrays[leaf.path] for leaf in leaves]), column.__shape__[:1])
+        return _align(*_split(leaves, [arrays[leaf.path] for leaf in leaves]), column.__shape__[:1])
     return _align(leaves, [column], column.shape[:1])
 
 
@@ -77,8 +77,8 @@ def _arrays(batch: Batch, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ..
             yield inner, column
 
 
-def _parted(leaves: tuple[Leaf, ...], columns: Sequence[Any]) -> tuple[tuple[Leaf, ...], list[np.ndarray]]:
-    """A leaf of its own for each array of a column that lies in parts."""
+def _split(leaves: tuple[Leaf, ...], columns: Sequence[Any]) -> tuple[tuple[Leaf, ...], list[np.ndarray]]:
+    """One leaf for each array of a SplitColumn."""
     split: list[Leaf] = []
     views: list[np.ndarray] = []
     for leaf, column in zip(leaves, columns, strict=True):
@@ -97,7 +97,7 @@ def _parted(leaves: tuple[Leaf, ...], columns: Sequence[Any]) -> tuple[tuple[Lea
 
 
 def _align(leaves: tuple[Leaf, ...], views: Sequence[np.ndarray], shape: Shape) -> Columns:
-    """Strides over the whole batch for each leaf: 0 where a column is broadcast."""
+    """The strides of each leaf over the whole batch: 0 where a column is broadcast."""
     batch_strides: list[Shape] = []
     inner_strides: list[Shape] = []
     for leaf, view in zip(leaves, views, strict=True):
@@ -122,7 +122,7 @@ def _align(leaves: tuple[Leaf, ...], views: Sequence[np.ndarray], shape: Shape) 
 
 
 def _collapse(shape: Shape, strides: list[Shape]) -> tuple[Shape, list[Shape]]:
-    """Merge neighbouring dimensions that every column walks in one step; at least one remains."""
+    """Merge neighbouring dimensions that are contiguous in every column; at least one remains."""
     dims: list[tuple[int, Shape]] = []
     for d, count in enumerate(shape):
         if count == 1:
@@ -138,11 +138,11 @@ def _collapse(shape: Shape, strides: list[Shape]) -> tuple[Shape, list[Shape]]:
 
 
 def _group(views: Sequence[np.ndarray], strides: list[Shape]) -> tuple[list[int], list[int], list[np.ndarray]]:
-    """Members of one structured array share a column: fewer streams, and runs that join up."""
+    """Members of one structured array become one column: fewer columns, and copies that can be joined."""
     columns, offsets, arrays = [0] * len(views), [0] * len(views), list[np.ndarray]()
-    # Numbered as they come: an order by address would make another plan of every allocation.
-    seen: dict[int, int] = {}
-    owners = [seen.setdefault(_owner(view), len(seen)) for view in views]
+    # Numbered in the order of the columns: by address, each allocation could make another plan.
+    numbers: dict[int, int] = {}
+    owners = [numbers.setdefault(_owner(view), len(numbers)) for view in views]
     addresses = [view.__array_interface__["data"][0] for view in views]
     order = sorted(range(len(views)), key=lambda k: (owners[k], strides[k], addresses[k]))
     first = -1
@@ -157,7 +157,7 @@ def _group(views: Sequence[np.ndarray], strides: list[Shape]) -> tuple[list[int]
 
 
 def _owner(view: np.ndarray) -> int:
-    # Which object it is, no more: the view keeps it alive.
+    # The id is enough: the view keeps its base alive.
     base: Any = view
     while isinstance(base, np.ndarray) and base.base is not None:
         base = base.base

@@ -1,4 +1,4 @@
-"""pack: bounds, memory, threads, one kernel call. See `_kernel` and csrc/scatter.h."""
+"""pack: checks its arguments, binds a plan to the columns, and calls the kernel. See csrc/scatter.h."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from .errors import SourceError
 from .layout import RECORD_SCALARS, Layout, Leaf
 from .plan import lower
 
-# Where a block of packed bytes outgrows the caches, streaming past them wins (docs/performance.md).
+# From here on the packed bytes do not fit the caches, and streaming is faster (docs/performance.md).
 STREAM_BYTES = 4 << 20
-# Below, one thread packs with plain stores.
+# Below this, one thread packs, with plain stores.
 SMALL_BYTES = min(STREAM_BYTES, threads.SPLIT_BYTES)
 
 
 class Part(NamedTuple):
-    """Records that one kernel run packs: all of a batch, or the header, or the tail's elements."""
+    """What one kernel run packs: all records of a batch, or the header, or the tail's elements."""
 
     run: Any
     base: int
     stride: int
-    columns: Columns | None  # None where they were bound without Python's description of them; see `columns_of`.
+    columns: Columns | None  # None where compiled code bound them; see `columns_of`.
     streamable: bool
 
 
 class BoundPlan(NamedTuple):
-    """A batch's plans bound to its columns' memory; made once, kept with the batch."""
+    """A batch's plans, bound to the memory of its columns. It is made once and kept with the batch."""
 
     parts: tuple[Part, ...]
     size: int
     align: int
     count: int  # pyright: ignore[reportIncompatibleMethodOverride]
-    padding: int = 0  # Bytes of `size` after the last value: a buffer that ends there need not have them.
+    padding: int = 0  # Bytes of `size` after the last value: a buffer may end before them.
 
     @property
     def extent(self) -> int:
@@ -49,8 +49,19 @@ class BoundPlan(NamedTuple):
         return self.size - self.padding
 
 
-def bind(batch: Batch, *, forward: bool = True) -> BoundPlan:
-    """Plans for the batch, bound to its columns; nothing is read or written yet."""
+def bind(batch: Batch) -> BoundPlan:
+    """The plans that pack a batch; nothing is read or written yet."""
+    layout: Layout = type(batch).__layout__
+    run = None if layout.is_runtime_sized else _binding.bind(batch, new_plan)
+    return _bind_columns(batch, True) if run is None else _whole(layout, Part(run, 0, layout.record_stride, None, True))
+
+
+def bind_unpack(batch: Batch) -> BoundPlan:
+    """The plans that unpack to a batch's columns; BufferError or ValueError if one is read-only."""
+    return _bind_columns(batch, False)
+
+
+def _bind_columns(batch: Batch, forward: bool) -> BoundPlan:
     layout: Layout = type(batch).__layout__
     parts: list[Part] = []
     if layout.is_runtime_sized:
@@ -61,11 +72,12 @@ def bind(batch: Batch, *, forward: bool = True) -> BoundPlan:
         total = layout.header + layout.stride * columns.shape[0]
         return BoundPlan(tuple(parts), total, layout.align, columns.shape[0])
     stride = layout.record_stride
-    run = _binding.bind(batch, new_plan) if forward else None
-    part = _part(collect(batch), stride, 0, stride, forward) if run is None else Part(run, 0, stride, None, True)
-    records = part.run.records
-    padding = stride * records - layouts.extent(layout, records)
-    return BoundPlan((part,), stride * records, layout.align, records, padding)
+    return _whole(layout, _part(collect(batch), stride, 0, stride, forward))
+
+
+def _whole(layout: Layout, part: Part) -> BoundPlan:
+    records, size = part.run.records, layout.record_stride * part.run.records
+    return BoundPlan((part,), size, layout.align, records, size - layouts.extent(layout, records))
 
 
 def _part(columns: Columns, size: int, base: int, stride: int, forward: bool) -> Part:
@@ -75,14 +87,14 @@ def _part(columns: Columns, size: int, base: int, stride: int, forward: bool) ->
 
 
 def new_plan(cls: type[Batch], sources: list[Any]) -> _kernel.Plan:
-    """The plan for columns of a kind that the type has not been packed from before."""
+    """A new plan for columns that `_binding` describes."""
     layout: Layout = cls.__layout__
     described = tuple(Source(*source) for source in sources)
     return _plan(tuple(layouts.leaves(layout)), described, layout.record_stride, True)
 
 
 _pack_small = _binding.pack_small
-# The small integers are one object each; False and 0.0 are none of them.
+# There is one object for each small integer, so `is` tells 0 from False and 0.0.
 ZERO = 0
 
 
@@ -91,18 +103,18 @@ def _plan(leaves: tuple[Leaf, ...], sources: tuple[Source, ...], size: int, forw
 
 
 def columns_of(batch: Batch, part: Part) -> Columns:
-    """The columns of a part in Python's terms: made at once, or now that they are asked for."""
+    """Python's description of a part's columns; made now if compiled code bound them."""
     return collect(batch) if part.columns is None else part.columns
 
 
 def pack_plan(batch: Any, function: str = "pack") -> BoundPlan:
-    """The batch's plans, made on first use; SourceError for what is no batch."""
+    """The batch's plans, made on first use. Raises SourceError for what is not a batch."""
     bound: Any
     try:
         bound = batch.__pack_plan__
     except AttributeError:
         bound = None
-    # A type has the attribute too: the slot itself.
+    # A class has the attribute too: its descriptor.
     if bound.__class__ is not BoundPlan:
         if not isinstance(batch, Batch):
             raise SourceError.of("batch-type", function=function, current=type(batch).__name__)
@@ -116,16 +128,16 @@ def pack(
 ) -> NDArray[np.uint8]:
     """Pack a batch's records into bytes, laid out as WGSL reads them.
 
-    Returns a 1-d uint8 array: without `out` a fresh one of exactly ``offset + header + stride × n`` bytes
-    whose padding is zero; with `out` (any writable contiguous buffer) that buffer's bytes, the records
-    written from byte `offset` on, padding zeroed, every byte outside the records untouched. `out` may end where
-    the last value does: one vec3f fits into 12 bytes. `stride`, in
-    bytes, sets the records further apart, as dynamic uniform offsets need. The batch's columns are read
-    where they lie, converted on the way. `threads` splits the records; None chooses by size.
+    Returns a 1-d uint8 array. Without `out` it is new, and has ``offset + header + stride × n`` bytes. With `out`,
+    any writable contiguous buffer, it is that buffer's bytes: the records start at byte `offset`, and bytes outside
+    the records do not change. Padding in records is zero. `out` may end where the last value does: one vec3f fits
+    into 12 bytes. `stride`, in bytes, is the distance of the records, for example for dynamic uniform offsets. The
+    columns are not copied first, but read and converted in one pass. `threads` share the records; None chooses their
+    number by size.
 
-    Raises SourceError if a value does not fit (field, first index and value are named; the records in
-    `out` are then all zero, or untouched where `out` lies over a column), if `out` is too small or not writable, if `stride` breaks WGSL's alignment.
-    WGSL §14.4 (memory layout).
+    Raises SourceError if a value does not fit: the message has the member, the index and the value, and the records
+    in `out` are zero, or unchanged if `out` overlaps a column. Raises it also if `out` is too small or not writable,
+    or if `stride` breaks WGSL's alignment. WGSL §14.4 (memory layout).
 
     >>> import numpy as np
     >>> from gpustruct import Struct, vec3f, f32, pack
@@ -143,7 +155,7 @@ def pack(
     batch = as_batch(batch)
     bound = pack_plan(batch)
     if stride is not None:
-        bound = _restrided(bound, batch, stride)
+        bound = _with_stride(bound, batch, stride)
     if offset.__class__ is not int or offset:
         offset = whole_bytes(offset, "pack")
     if out is None:
@@ -166,9 +178,9 @@ def pack(
 def pack_into(
     bound: BoundPlan, batch: Batch, data: Any, offset: int, count: int | None, stream: bool | None = None
 ) -> None:
-    """Run every part of a bound batch into `data`, a writable buffer that has room."""
+    """Pack all parts of a batch to `data`, a writable buffer with room for them."""
     if len(bound.parts) > 1 and any(part.run.overlaps(data, offset, bound.size) for part in bound.parts):
-        # One part's bytes may lie over another's columns: nothing is written before all is read.
+        # The bytes of one part may overlap the columns of another: all is read before anything is written.
         aside = np.empty(bound.size, np.uint8)
         pack_into(bound, batch, aside, 0, count)
         np.frombuffer(memoryview(data).cast("B"), np.uint8)[offset : offset + bound.size] = aside
@@ -192,7 +204,7 @@ def pack_into(
 
 
 def _pack_short(bound: BoundPlan, batch: Batch, data: Any, offset: int, count: int | None) -> None:
-    """`data` ends where the last value does, inside the record's stride: pack where there is room, then copy."""
+    """Pack elsewhere, then copy: `data` ends where the last value does, before the end of its record."""
     target = byte_view(data)[offset : offset + bound.extent]
     aside = np.zeros(bound.size, np.uint8)
     aside[: bound.extent] = target
@@ -201,7 +213,7 @@ def _pack_short(bound: BoundPlan, batch: Batch, data: Any, offset: int, count: i
 
 
 def check_values(bound: BoundPlan, batch: Batch, count: int | None = None) -> None:
-    """Convert every value without writing one; SourceError for the first that does not fit."""
+    """Check all values and write nothing. Raises SourceError for the first that does not fit."""
     for part in bound.parts:
         workers = threads.choose(part.run.records, part.stride, count)
         record, leaf = part.run.scatter(None, 0, part.stride, 0, part.run.records, _kernel.MODE_CHECK, workers)
@@ -210,7 +222,7 @@ def check_values(bound: BoundPlan, batch: Batch, count: int | None = None) -> No
 
 
 def _pack_aside(part: Part, batch: Batch, data: Any, base: int) -> None:
-    """`data` lies over a column: pack elsewhere, then copy, so that no source is read after it was written."""
+    """Pack elsewhere, then copy: `data` overlaps a column, which must be read before it is written."""
     records, stride, size = part.run.records, part.stride, part.run.size
     aside = np.empty(records * size, np.uint8)
     record, leaf = part.run.scatter(aside, 0, size, 0, records, _kernel.MODE_PLAIN)
@@ -226,7 +238,7 @@ def _zero_all(bound: BoundPlan, data: Any, offset: int) -> None:
 
 
 def fault(batch: Batch, part: Part, record: int, leaf: int) -> Exception:
-    """The SourceError of a value that the kernel refused: which field, which index, which value."""
+    """The SourceError for a value that the kernel refused, with its member, index and value."""
     if leaf < 0:
         return MemoryError("no memory for the kernel's scratch space")
     columns = columns_of(batch, part)
@@ -258,7 +270,7 @@ def _range_error(batch: Batch, leaf: Leaf, index: tuple[int, ...], value: Any) -
 
 
 def whole_bytes(value: Any, function: str) -> int:
-    """`value` as a number of bytes, 0 or more; SourceError otherwise."""
+    """`value` as a number of bytes, 0 or more. Raises SourceError otherwise."""
     number = layouts.whole_number(value, 0, sys.maxsize // 2)
     if number is None:
         raise SourceError.of("offset-value", offset=value, function=function)
@@ -266,7 +278,7 @@ def whole_bytes(value: Any, function: str) -> int:
 
 
 def check_stride(layout: Layout, stride: Any, function: str) -> int:
-    """A stride that keeps WGSL's alignment, as an int; SourceError otherwise."""
+    """A stride that keeps WGSL's alignment, as an int. Raises SourceError otherwise."""
     if layout.is_runtime_sized:
         raise SourceError.of("stride-tail", stride=stride, function=function)
     number = layouts.whole_number(stride, 0)
@@ -278,7 +290,7 @@ def check_stride(layout: Layout, stride: Any, function: str) -> int:
     return number
 
 
-def _restrided(bound: BoundPlan, batch: Batch, stride: Any) -> BoundPlan:
+def _with_stride(bound: BoundPlan, batch: Batch, stride: Any) -> BoundPlan:
     layout = type(batch).__layout__
     number = check_stride(layout, stride, "pack")
     (part,) = bound.parts
@@ -289,18 +301,18 @@ def _restrided(bound: BoundPlan, batch: Batch, stride: Any) -> BoundPlan:
 
 
 def byte_view(source: Any) -> NDArray[np.uint8]:
-    """The bytes of a contiguous buffer, over the same memory; TypeError, ValueError or BufferError if it is none.
+    """The bytes of a contiguous buffer, not copied. Raises TypeError, ValueError or BufferError if it is not one.
 
-    Python objects are no bytes: written over, their addresses would crash the interpreter.
+    Buffers of Python objects are refused: overwriting their addresses would crash the interpreter.
     """
     view = memoryview(source)
-    if "O" in re.sub(":[^:]*:", "", view.format):  # Field names stand between colons.
+    if "O" in re.sub(":[^:]*:", "", view.format):  # Field names are between colons.
         raise TypeError("it holds Python objects")
     return np.frombuffer(view.cast("B") if view.nbytes else bytearray(), np.uint8)
 
 
 def _buffer(out: Any, needed: int) -> NDArray[np.uint8]:
-    """`out` as bytes; SourceError if it is no contiguous buffer."""
+    """`out` as bytes. Raises SourceError if it is not a contiguous buffer."""
     try:
         return byte_view(out)
     except (TypeError, ValueError, BufferError) as error:

@@ -1,4 +1,4 @@
-"""How many threads to use, and work that goes on while this one does something else. The ranges: see `_kernel`."""
+"""How many threads to use, and work in another thread. `_kernel` shares a run's records among threads."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from .layout import whole_number
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-# Below this many bytes waking a thread costs more than it saves; each is worth waking for so many more. Two or
-# three cores have hardly more memory bandwidth than one, so there it takes more (docs/performance.md).
+# From SPLIT_BYTES on, waking a thread saves more than it costs; one more for each RANGE_BYTES. Two or three cores have
+# hardly more memory bandwidth than one, so they need more bytes (docs/performance.md).
 SPLIT_BYTES = 3 << 20
 RANGE_BYTES = 1 << 19
 FEW_CORES = 3
@@ -36,7 +36,7 @@ def available() -> int:
 
 def _executor() -> ThreadPoolExecutor:
     if _Pool.executor is None:
-        # Here, for it takes a tenth of the time that the whole package takes to import.
+        # Imported here: it takes a tenth of the time of importing gpustruct.
         from concurrent.futures import ThreadPoolExecutor
 
         _Pool.executor = ThreadPoolExecutor(min(MOST, 4 * available()), thread_name_prefix="gpustruct")
@@ -44,7 +44,7 @@ def _executor() -> ThreadPoolExecutor:
 
 
 def _forget() -> None:
-    # A forked child has the pool's object but none of its threads.
+    # A forked child has the executor but none of its threads.
     _Pool.executor = None
 
 
@@ -53,7 +53,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def choose(records: int, stride: int, count: int | None) -> int:
-    """How many threads to use: `count` where it is given, else as many as the bytes are worth."""
+    """How many threads to use: `count`, or, where it is None, as many as pay for themselves."""
     if count is None:
         nbytes = records * stride
         if nbytes < SPLIT_BYTES:
@@ -68,8 +68,8 @@ def choose(records: int, stride: int, count: int | None) -> int:
 
 
 def begin(work: Work) -> Future[tuple[int, int]]:
-    """Begin `work()` in another Python thread; does not wait."""
-    # Once at most: a pool that could not begin a thread keeps the work in its queue all the same.
+    """Start `work()` in another Python thread, without waiting for it."""
+    # At most once: an executor that could not start a thread still keeps the work in its queue.
     unclaimed = threading.Lock()
 
     def once() -> tuple[int, int]:
@@ -78,7 +78,7 @@ def begin(work: Work) -> Future[tuple[int, int]]:
     try:
         return _executor().submit(once)
     except RuntimeError:
-        # No thread can begin: the system has none left, or the interpreter is about to end.
+        # No thread can start: the system has none left, or the interpreter is shutting down.
         from concurrent.futures import Future
 
         done = Future[tuple[int, int]]()

@@ -1,4 +1,4 @@
-"""unpack: the mirror of pack. Views where the bytes can be seen as columns, a gather where they cannot."""
+"""unpack, the reverse of pack: views of the bytes, or, with `out`, a gather into arrays."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .byte_columns import batch_over, column_over
 from .columns import Columns
 from .errors import SourceError
 from .layout import RECORD_SCALARS, Layout, whole_number
-from .packing import STREAM_BYTES, ZERO, BoundPlan, Part, bind, byte_view, check_stride, columns_of, whole_bytes
+from .packing import STREAM_BYTES, ZERO, BoundPlan, Part, bind_unpack, byte_view, check_stride, columns_of, whole_bytes
 
 T = TypeVar("T", bound=Batch)
 
@@ -22,12 +22,12 @@ T = TypeVar("T", bound=Batch)
 def unpack(
     cls: type[T], data: Any, *, count: int | None = None, offset: int = 0, stride: int | None = None, out: Any = None
 ) -> T:
-    """The records in `data` as a batch of `cls`: the mirror of `pack`.
+    """The records in `data` as a batch of `cls`: the reverse of `pack`.
 
-    Without `out` the columns are views into `data` (a contiguous buffer of bytes), shaped ``(n,)`` plus
+    Without `out` the columns are views of `data` (a contiguous buffer of bytes), shaped ``(n,)`` plus
     the member's own shape, and writable if `data` is; nothing is copied. A struct that ends in a
-    runtime-sized array comes back as one record whose tail has the rest. With `out`, a batch of `cls`
-    over writable arrays, the records are gathered into those arrays, converted to their dtypes, and
+    runtime-sized array gives one record, whose tail has the rest. With `out`, a batch of `cls` over
+    writable arrays, the records are copied into those arrays, converted to their dtypes, and
     `out` is returned. `count`, in records, takes fewer; `stride` and `offset`, in bytes, as in `pack`.
 
     Raises SourceError if `data` does not hold whole records, or `out` does not fit.
@@ -80,7 +80,7 @@ def _records(cls: Any, layout: Layout, nbytes: int, offset: int, step: int, coun
     available = (room - size) // step + 1 if room >= size else 0
     if count is None:
         extra = room - (available - 1) * step - size if available else room
-        # The padding after the last record may be there or not, up to its size or to the next record.
+        # The data may end with the last value, with the last record, or where the next one would start.
         padding = (0, layout.record_stride - size, step - size) if available else (0,)
         if extra not in padding and not layout.is_runtime_sized:
             raise SourceError.of("data-size", stride=step, size=nbytes, offset=offset, extra=extra, type=name)
@@ -115,13 +115,13 @@ def _gather(cls: Any, data: np.ndarray, offset: int, step: int, records: int, ou
             raise SourceError.of("out-columns", type=cls.__name__, **facts)
         runs.append((part, part.stride if is_header else step))
     if any(run.overlaps(data, 0, data.nbytes) for run in (part.run for part, _ in runs)):
-        # Columns over the bytes that they are read from: nothing is written before all is read.
+        # Columns overlap the bytes that they are read from: all is read before anything is written.
         data = data.copy()
     for part, stride in runs:
         base, run = offset + part.base, part.run
         mode = _kernel.MODE_STREAM if run.records * stride >= STREAM_BYTES else _kernel.MODE_PLAIN
         workers = threads.choose(run.records, stride, None)
-        # Where the data end with the last value, that record is read from a longer copy.
+        # If the data end with the last value, the last record is read from a longer copy.
         last = run.records - (base + stride * (run.records - 1) + run.size > data.nbytes)
         record, leaf = run.gather(data, base, stride, 0, last, mode, workers)
         if record < 0 and last < run.records:
@@ -132,7 +132,7 @@ def _gather(cls: Any, data: np.ndarray, offset: int, step: int, records: int, ou
 
 
 def unpack_plan(cls: Any, out: Any, function: str = "unpack") -> BoundPlan:
-    """The plans that write a batch's columns, made on first use and kept with the batch."""
+    """The plans that unpack to a batch's columns, made on first use and kept with the batch."""
     facts = {"type": cls.__name__, "function": function}
     if type(out) is not cls:
         way_out = f"make one: {cls.__name__}(...) over np.empty arrays"
@@ -140,13 +140,13 @@ def unpack_plan(cls: Any, out: Any, function: str = "unpack") -> BoundPlan:
     bound = out.__unpack_plan__
     if bound is None:
         try:
-            bound = bind(out, forward=False)
+            bound = bind_unpack(out)
         except (BufferError, ValueError):
             way_out = "every column needs memory of its own: no read-only arrays"
             raise SourceError.of("out-columns", current="a read-only column", way_out=way_out, **facts) from None
         for part in bound.parts:
             _check_gather(cls, columns_of(out, part), facts)
-        _check_apart(cls, out, bound, facts)
+        _check_disjoint(cls, out, bound, facts)
         set_unpack_plan(out, bound)
     return bound
 
@@ -155,7 +155,7 @@ def _check_gather(cls: Any, columns: Columns, facts: dict[str, str]) -> None:
     for leaf, view in zip(columns.leaves, columns.views, strict=True):
         where = ".".join((cls.__name__, *leaf.path))
         target = columns.shape + tuple(count for count, _ in leaf.axes)
-        if view.shape != target or _laps_itself(view):
+        if view.shape != target or _overlaps_itself(view):
             current, way_out = f"{where} of shape {view.shape}", f"give {where} an array of its own of shape {target}"
             raise SourceError.of("out-columns", current=current, way_out=way_out, **facts)
         row, kind = RECORD_SCALARS[leaf.scalar], view.dtype.kind
@@ -165,7 +165,7 @@ def _check_gather(cls: Any, columns: Columns, facts: dict[str, str]) -> None:
             and view.dtype.str[1:] == (np.dtype("u1") if row.is_word else np.dtype(row.stored)).str[1:]
         ):
             continue
-        # An f64 holds every 32-bit integer; the smaller floats do not.
+        # f64 has all 32-bit integers, smaller floats do not.
         if kind not in ("iu" if integer else "f") and not (integer and view.dtype == np.float64):
             suggestion = "np.int32, np.uint32 or np.int64" if integer else "np.float32 or np.float64"
             raise SourceError.of(
@@ -173,8 +173,8 @@ def _check_gather(cls: Any, columns: Columns, facts: dict[str, str]) -> None:
             )
 
 
-def _laps_itself(view: np.ndarray) -> bool:
-    """Whether two places of an array may be the same bytes: a dimension steps less than the ones inside it reach."""
+def _overlaps_itself(view: np.ndarray) -> bool:
+    """Whether two entries of an array may share bytes: a stride is less than the extent of the inner dimensions."""
     reach = view.itemsize
     for step, count in sorted((abs(step), count) for step, count in zip(view.strides, view.shape, strict=True)):
         if count > 1 and step < reach:
@@ -183,8 +183,8 @@ def _laps_itself(view: np.ndarray) -> bool:
     return False
 
 
-def _check_apart(cls: Any, out: Any, bound: BoundPlan, facts: dict[str, str]) -> None:
-    """SourceError if two columns share bytes: what one receives the other would lose."""
+def _check_disjoint(cls: Any, out: Any, bound: BoundPlan, facts: dict[str, str]) -> None:
+    """Raise SourceError if two columns share bytes: one would overwrite the other."""
     named = [
         (".".join((cls.__name__, *leaf.path)), view)
         for columns in (columns_of(out, part) for part in bound.parts)

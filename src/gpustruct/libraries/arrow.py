@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..column_checks import ColumnSpec, Way, is_integer, is_struct, number_name, spelled, text_ways
-from .named import NamedColumns, peel, shaped
+from .named import NamedColumns, flatten_lists, shaped
 from .refusing import list_ways, refuse, refuse_missing, refuse_rounding, zeros
 
 _INTEGERS = frozenset("int8 int16 int32 int64 uint8 uint16 uint32 uint64".split())
@@ -40,7 +40,7 @@ def column(source: Any, spec: ColumnSpec, where: str, name: str = "") -> Any:
     """
     name = name or spelled(spec)
     array = _joined(source)
-    inner, shape, row = peel(_decoded(array), _size, lambda lists: _decoded(lists.flatten()), _first_null)
+    inner, shape, row = flatten_lists(_decoded(array), _size, lambda lists: _decoded(lists.flatten()), _first_null)
     if row >= 0:
         refuse_missing(f"a null in an Arrow column of {array.type}", row, where, _filled(array, name))
     kind = _kind(inner.type)

@@ -35,12 +35,12 @@ def shaped(values: np.ndarray | NamedColumns, shape: Shape) -> Any:
     return named._replace(get=get)
 
 
-def peel(
+def flatten_lists(
     column: Any, size_of: Callable[[Any], int | None], inside: Callable[[Any], Any], first_null: Callable[[Any], int]
 ) -> tuple[Any, Shape, int]:
-    """What lies inside a column's lists of one length: that column, their shape, and the first row with a null or -1.
+    """Flatten a column of nested lists of one length: the flat column, its shape, and the first row with a null, or -1.
 
-    `size_of` gives the length of a column's lists, or None where it has none.
+    `size_of` returns the length of a column's lists, or None if it has none; `inside` their entries as one column.
     """
     shape: Shape = (len(column),)
     row, each = first_null(column), 1

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..column_checks import ColumnSpec, Way, is_integer, is_struct, number_name, spelled, text_ways
-from .named import NamedColumns, peel, shaped
+from .named import NamedColumns, flatten_lists, shaped
 from .refusing import list_ways, polars_name, refuse, refuse_missing, refuse_rounding, zeros
 
 _NUMBERS = frozenset("Int8 Int16 Int32 Int64 UInt8 UInt16 UInt32 UInt64 Float16 Float32 Float64 Boolean".split())
@@ -31,7 +31,7 @@ def frame(source: Any, where: str) -> NamedColumns:
 
 def column(series: Any, spec: ColumnSpec, where: str) -> Any:
     """A polars Series as an array: no copy of one chunk of numbers, nor of fixed-size arrays of them."""
-    inner, shape, row = peel(series, _size, lambda arrays: arrays.explode(), _first_null)
+    inner, shape, row = flatten_lists(series, _size, lambda arrays: arrays.explode(), _first_null)
     if row >= 0:
         way_out = _filled(series, spelled(spec))
         refuse_missing(f"a null in a polars Series of {series.dtype}", row, where, way_out)

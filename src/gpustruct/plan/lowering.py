@@ -1,4 +1,4 @@
-"""A layout and the kinds of its columns -> steps."""
+"""From a layout and its columns to steps."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .members import lower_array, lower_unrolled
 from .slots import assemble
 from .steps import Lowering, Steps, copy, merge_spans
 
-# Beyond these a record's steps would outgrow the instruction cache and the block would leave L1.
+# With more of these, the steps of a record would not fit the instruction cache, nor a block L1.
 UNROLLED_SCALARS = 256
 UNROLLED_SPANS = 1024
 
@@ -20,8 +20,7 @@ UNROLLED_SPANS = 1024
 def lower(leaves: tuple[Leaf, ...], sources: tuple[Source, ...], size: int, forward: bool) -> Steps:
     """The steps that pack (or, not `forward`, unpack) records of `size` bytes.
 
-    Cached by layout, dtypes and strides, never by address: live columns and new arrays of the same
-    kind share them.
+    Cached by layout, dtypes and strides, never by address: new arrays with the same of these share the steps.
     """
     lowering = Lowering(forward, 1 + max((source.column for source in sources), default=-1))
     budget = UNROLLED_SPANS

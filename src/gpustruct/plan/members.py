@@ -1,4 +1,4 @@
-"""One member's column: converted if need be, and its scalars as spans of bytes, or as steps of its own."""
+"""From one member's column to steps and spans of bytes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ..columns import SCALAR_CODES, Source
 from ..layout import Leaf
 from .steps import Loop, Lowering, Span, Step, from_columns, join_loops, offsets_of
 
-# Columns of a normalized format's own integers are copied as they are.
+# Columns of the integers that a normalized format is made of are copied unchanged.
 OWN_INTEGERS = {
     _kernel.TYPE_UNORM8: _kernel.TYPE_U8,
     _kernel.TYPE_SNORM8: _kernel.TYPE_I8,
@@ -15,12 +15,12 @@ OWN_INTEGERS = {
     _kernel.TYPE_SNORM16: _kernel.TYPE_I16,
     _kernel.TYPE_UNORM10_10_10_2: _kernel.TYPE_U8,  # the bytes of words
 }
-# Four scalars of these are one integer of the record: they are converted together.
+# Four scalars of these share one integer of the record, so they are converted together.
 IN_FOURS = (_kernel.TYPE_UNORM8X4_BGRA, _kernel.TYPE_UNORM10_10_10_2)
 
 
 def _record_code(leaf: Leaf, source: Source) -> int:
-    """What the record holds, as a column of this type sees it."""
+    """The kernel's code for what the record holds, or for its integers if the column has those."""
     code = SCALAR_CODES[leaf.scalar]
     return source.type_code if OWN_INTEGERS.get(code) == source.type_code else code
 
@@ -32,7 +32,7 @@ def _loops(leaf: Leaf, source: Source) -> list[Loop]:
 
 
 def _conversion(kind: int, leaf: Leaf, source: Source, forward: bool, run: Loop, index: int) -> Step:
-    """A step that converts `run`, the innermost scalars of a leaf."""
+    """A step that converts `run`, the innermost loop over a leaf's scalars."""
     codes = (source.type_code, _record_code(leaf, source))
     from_type, to_type = codes if forward else codes[::-1]
     step: Step = {"kind": kind, "leaf": index, "convert.from_type": from_type, "convert.to_type": to_type}
@@ -58,7 +58,7 @@ def lower_unrolled(lowering: Lowering, index: int, leaf: Leaf, source: Source) -
     loops = _loops(leaf, source)
     column, offset, unit = source.column, source.offset, _kernel.TYPE_SIZES[SCALAR_CODES[leaf.scalar]]
     converted = source.type_code != _record_code(leaf, source) or source.swap
-    # Records closer than 4 bytes would let a load of 16 bytes reach past the last.
+    # If records were less than 4 bytes apart, a load of 16 bytes could read beyond the last one.
     if converted or 0 < abs(source.record_stride) < 4:
         loops, column = _through_temporary(lowering, index, loops, leaf, source)
         offset = 0
@@ -72,7 +72,7 @@ def lower_unrolled(lowering: Lowering, index: int, leaf: Leaf, source: Source) -
 def _through_temporary(
     lowering: Lowering, index: int, loops: list[Loop], leaf: Leaf, source: Source
 ) -> tuple[list[Loop], int]:
-    """Convert through a temporary that holds one block's scalars, native and dense, in the column's order."""
+    """Convert through a temporary: one block's scalars, native and dense, in the column's order."""
     unit = _kernel.TYPE_SIZES[SCALAR_CODES[leaf.scalar]]
     order = sorted(loops, key=lambda loop: -abs(loop.column_step))
     if SCALAR_CODES[leaf.scalar] in IN_FOURS:
@@ -97,10 +97,10 @@ def _through_temporary(
 
 
 def _find_matrix(leaf: Leaf, loops: list[Loop]) -> tuple[Loop, Loop, list[Loop]] | None:
-    """Rows, columns and the loops around them, if a matrix of 32-bit scalars is row after row in its column."""
+    """The loops over rows, over columns and around them, for a matrix of 32-bit scalars with dense rows; or None."""
     if _kernel.TYPE_SIZES[SCALAR_CODES[leaf.scalar]] != 4 or len(leaf.axes) < 2 or len(loops) < 2:
         return None
-    # Through a temporary the loops have the column's order: a matrix's own two are known by their steps.
+    # Those of a temporary are in the column's order, so the matrix's two are found by their steps.
     by_record = {loop.record_step: loop for loop in loops}
     (row_count, row_step), (col_count, col_step) = leaf.axes[-2:]
     rows, cols = by_record.get(row_step), by_record.get(col_step)
@@ -113,7 +113,7 @@ def _find_matrix(leaf: Leaf, loops: list[Loop]) -> tuple[Loop, Loop, list[Loop]]
 
 
 def _lower_transpose(lowering: Lowering, rows: Loop, cols: Loop, loops: list[Loop], first: Span, index: int) -> None:
-    """The innermost array of matrices is one step, the others are unrolled."""
+    """One step for the innermost array of matrices; outer arrays are unrolled."""
     outer = join_loops(loops)
     array = outer.pop() if outer else Loop(1, 0, 0)
     matrix_size = (8 if rows.size == 2 else 16) * cols.size

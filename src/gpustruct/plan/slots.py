@@ -1,4 +1,4 @@
-"""A record's spans as slots of 16 bytes, copies of whole slots and zeros, so that each byte is written once."""
+"""From spans to slots of 16 bytes, copies and zeros, which write each byte of a record once."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from .. import _kernel
 from .steps import NO_COLUMN, Lowering, Span, Step, copy, follows, from_columns, merge_spans, zero
 
-# A step has bits for so many bytes of a record.
+# A step has bits for this many bytes of a record.
 MASK_BYTES = 3 * 64 * 4
 
 
 def assemble(lowering: Lowering, size: int, looped: bool) -> None:
-    """Make slots, copies of whole slots and zeros of a record's spans, so that each byte is written once."""
+    """Turn the spans into slots, copies and zeros, which write each byte of a record once."""
     if looped:
-        # Loops leave their gaps unwritten, and other members' loops fill some of them.
+        # Loops do not write the gaps between their scalars, where other members may be.
         lowering.body.insert(0, zero(0, size))
     slots: dict[int, list[Span]] = {}
     spans = merge_spans(lowering.spans)
@@ -42,10 +42,10 @@ def assemble(lowering: Lowering, size: int, looped: bool) -> None:
 
 
 def _mask(lowering: Lowering, spans: list[Span], size: int) -> list[Span]:
-    """One step for whole slots of records that one column holds as they are packed; the spans that are left.
+    """One step for whole slots, if one column has the bytes of packed records; returns the spans that are left.
 
-    Padding in the column may hold anything: what is between two members is read and set to zero. So is what
-    comes after the last member, except that the last record may end there: the step says how much can be read.
+    The column's padding may be anything: the step reads it and writes zeros. The last record may end with its last
+    member, so the step says how much of it can be read.
     """
     if len(spans) < 2 or lowering.written:
         return spans
@@ -70,12 +70,12 @@ def _mask(lowering: Lowering, spans: list[Span], size: int) -> list[Span]:
 
 
 def _overlaps(written: list[tuple[int, int]], at: int) -> bool:
-    """Whether a step that writes whole slots has part of this one (a mat3x2's last column, say)."""
+    """Whether a step writes a part of this slot already, such as the last column of a mat3x2."""
     return any(start < at + 16 and at < stop for start, stop in written)
 
 
 def _split_at_slots(span: Span) -> Iterator[Span]:
-    """What comes before the first whole slot, whole slots in one span, and the rest."""
+    """The bytes before the first whole slot, all whole slots, and the rest: one span each."""
     at, size, column, offset = span
     head = min(size, -at % 16)
     whole = (size - head) // 16 * 16
@@ -93,14 +93,14 @@ _SHAPES = {
 
 
 def _slot(at: int, spans: list[Span]) -> Step | None:
-    """The slot at `at` of these spans, with zeros in its gaps; None if some are no multiple of 4 bytes."""
+    """The slot at `at`, with zeros where no span is; None if a span is not a multiple of 4 bytes."""
     units = [Span(at + 4 * k, 4, NO_COLUMN, 0) for k in range(4)]
     for span in spans:
         if span.record_offset % 4 or span.size % 4:
             return None
         for k in range(0, span.size, 4):
-            place = span.record_offset + k
-            units[(place - at) // 4] = Span(place, 4, span.column, span.column_offset + k)
+            unit = span.record_offset + k
+            units[(unit - at) // 4] = Span(unit, 4, span.column, span.column_offset + k)
     joined = _join_units(units)
     if joined[0].size == 12 and joined[0].column != NO_COLUMN:
         shape, pieces = _kernel.SLOT_12_4, [joined[0], units[3]]

@@ -1,4 +1,4 @@
-"""What a plan is made of: steps, loops and spans, and what has been lowered so far."""
+"""The parts of a plan: steps, loops and spans."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Step = dict[str, Any]  # the fields of _kernel.STEP that are not zero
 
 
 class Steps(NamedTuple):
-    """Steps, loops and temporaries, as arrays that the kernel takes as they are."""
+    """Steps, loops and temporaries, as the arrays that the kernel takes."""
 
     steps: np.ndarray
     loops: np.ndarray
@@ -24,7 +24,7 @@ class Steps(NamedTuple):
 
 
 class Loop(NamedTuple):
-    """One dimension of a member: how many, and the bytes from one to the next on either side."""
+    """One dimension of a member: its size, and the bytes from one entry to the next in the record and in the column."""
 
     size: int
     record_step: int
@@ -32,7 +32,7 @@ class Loop(NamedTuple):
 
 
 class Span(NamedTuple):
-    """`size` contiguous bytes, at one offset in the packed record and at another in a column's."""
+    """`size` contiguous bytes, at one offset in the packed record and at another in the column's record."""
 
     record_offset: int
     size: int
@@ -45,7 +45,7 @@ class Span(NamedTuple):
 
 
 class Lowering:
-    """What has been lowered so far: steps in the order that they run, the record's bytes that they write, and spans."""
+    """A plan in the making: steps in the order in which they run, spans, and the (start, stop) of the bytes written."""
 
     def __init__(self, forward: bool, columns: int) -> None:
         self.forward, self.columns = forward, columns
@@ -82,7 +82,7 @@ def zero(start: int, stop: int) -> Step:
 
 
 def offsets_of(loops: list[Loop], record_offset: int, column_offset: int) -> Iterator[tuple[int, int]]:
-    """Where each round of the loops starts in the record and in the column."""
+    """The offsets of each round of the loops, in the record and in the column."""
     for rounds in itertools.product(*(range(loop.size) for loop in loops)):
         at, start = record_offset, column_offset
         for k, loop in zip(rounds, loops, strict=True):
@@ -91,7 +91,7 @@ def offsets_of(loops: list[Loop], record_offset: int, column_offset: int) -> Ite
 
 
 def join_loops(loops: list[Loop]) -> list[Loop]:
-    """Loops ordered from the widest step in the record to the narrowest, joined where both sides allow."""
+    """Loops sorted by their steps in the record, the largest first; two that are contiguous on both sides become one."""
     joined: list[Loop] = []
     for loop in sorted(loops, key=lambda loop: -abs(loop.record_step)):
         outer = joined[-1] if joined else None
@@ -104,7 +104,7 @@ def join_loops(loops: list[Loop]) -> list[Loop]:
 
 
 def merge_spans(spans: list[Span]) -> list[Span]:
-    """Ordered by their place in the record, with those that follow each other on both sides as one."""
+    """Spans sorted by their offset in the record; two that are contiguous on both sides become one."""
     merged: list[Span] = []
     for span in sorted(spans):
         last = merged[-1] if merged else None
@@ -116,5 +116,5 @@ def merge_spans(spans: list[Span]) -> list[Span]:
 
 
 def follows(last: Span, span: Span) -> bool:
-    """Whether a span is where `last` ends in the same column."""
+    """Whether a span starts where `last` ends, in the same column."""
     return last.column == span.column and last.column_offset + last.size == span.column_offset
