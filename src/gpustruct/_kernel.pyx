@@ -271,7 +271,7 @@ cdef class Run:
 
     cdef int check_range(self, int64_t start, int64_t stop) except -1:
         if start < 0 or stop < start or stop > self.records:
-            raise ValueError(f"records [{start}, {stop}) must lie in [0, {self.records})")
+            raise ValueError(f"records [{start}, {stop}) must be within [0, {self.records})")
         return 0
 
     cdef int check_bounds(self, int64_t length, int64_t offset, int64_t stride, int64_t count) except -1:
@@ -280,7 +280,7 @@ cdef class Run:
         if offset < 0 or stride < self.size or offset > length or count > (length - offset - self.size) // stride + 1 \
                 or length - offset < self.size:
             raise ValueError(
-                f"{count} records of {self.size} bytes, {stride} apart from {offset}, must lie in {length} bytes"
+                f"{count} records of {self.size} bytes, {stride} apart from {offset}, must fit into {length} bytes"
             )
         return 0
 
@@ -319,7 +319,7 @@ def zero(out, int64_t offset, int64_t stride, int64_t size, int64_t count):
     PyObject_GetBuffer(out, &view, PyBUF_SIMPLE | PyBUF_WRITABLE)
     try:
         if count and (offset < 0 or stride < 0 or size < 0 or offset + (count - 1) * stride + size > view.len):
-            raise ValueError("the records must lie in out")
+            raise ValueError("the records must fit into out")
         with nogil:
             for k in range(count):
                 memset(<char *>view.buf + offset + k * stride, 0, size)

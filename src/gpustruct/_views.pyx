@@ -236,7 +236,7 @@ def view_at(MemberDescriptor member not None, cnp.ndarray owner not None, Py_ssi
     if owner.dtype.char != "B" or not cnp.PyArray_IS_C_CONTIGUOUS(owner):
         raise TypeError("the bytes must be a contiguous array of uint8")
     if offset < 0 or offset > owner.nbytes or member.size > owner.nbytes - offset:
-        raise ValueError("the records must lie in their bytes")
+        raise ValueError("the records must fit into their bytes")
     return member.value_at(owner, <char *>cnp.PyArray_DATA(owner) + offset, cnp.PyArray_ISWRITEABLE(owner))
 
 

@@ -327,7 +327,7 @@ def _ways(spec: ColumnSpec, array: np.ndarray) -> Iterator[Way]:
 
 
 def _integer_ways(spec: ColumnSpec, array: np.ndarray) -> Iterator[Way]:
-    """Ways out for integers where a member stands for numbers from 0 or -1 to 1."""
+    """Ways out for integers in a member whose numbers are between 0, or -1, and 1."""
     name, stored = spelled(spec), stored_dtype(spec.core.__layout__.scalar)
     largest = int(array.max(initial=0))
     if largest <= 1:
