@@ -350,3 +350,43 @@ def test_bodies_may_hold_anything(junk: str) -> None:
     )
     module = wgsl.parse(text, skip=True)
     assert "u" in module.bindings or module.skipped
+
+
+@pytest.mark.parametrize(
+    ("body", "sampled"),
+    [
+        ("let t = photo; let s = linear; _ = textureSampleLevel(t, s, vec2f(), 0);", [("photo", "linear")]),
+        ("let t: texture_2d<f32> = photo; _ = textureSampleLevel(t, linear, vec2f(), 0);", [("photo", "linear")]),
+        ("let t = (photo); let u = t; _ = textureSampleLevel(u, linear, vec2f(), 0);", [("photo", "linear")]),
+        (
+            "let t = photo; { let t = other; _ = t; } _ = textureSampleLevel(t, linear, vec2f(), 0);",
+            [("photo", "linear")],
+        ),
+        ("let t = photo; { let t = other; _ = textureSampleLevel(t, linear, vec2f(), 0); }", [("other", "linear")]),
+        ("let photo = other; _ = textureSampleLevel(photo, linear, vec2f(), 0);", [("other", "linear")]),
+        ("{ let t = photo; _ = t; } let t = other; _ = read(t, linear);", [("other", "linear")]),
+        ("let t = photo; if true { let t = 1 + 2; _ = t; } _ = read(t, linear);", [("photo", "linear")]),
+        ("let t = textureLoad(photo, vec2u(), 0); _ = read(other, linear); _ = t;", [("other", "linear")]),
+        ("let t = 1; _ = textureSampleLevel(photo, linear, vec2f(), f32(t));", [("photo", "linear")]),
+    ],
+)
+def test_a_let_is_another_name_for_a_texture_or_a_sampler(body: str, sampled: list[tuple[str, str]]) -> None:
+    module = wgsl.parse(
+        """@group(0) @binding(0) var photo: texture_2d<f32>; @group(0) @binding(1) var other: texture_2d<f32>;
+        @group(0) @binding(2) var linear: sampler;
+        fn read(t: texture_2d<f32>, s: sampler) -> vec4f { let u = t; return textureSampleLevel(u, s, vec2f(), 0); }
+        @compute @workgroup_size(1) fn run() { """
+        + body
+        + " }",
+        target="naga",
+    )
+    assert list(module.entry_points["run"].sampled) == sampled
+
+
+def test_naga_takes_flat_for_the_default_of_integers() -> None:
+    text = "struct V { @builtin(position) at: vec4f, @location(0) id: vec4i } @vertex fn vs() -> V { return V(); } @fragment fn fs(v: V) {}"
+    assert list(wgsl.parse(text, target="naga").entry_points) == ["vs", "fs"]
+    for target in ("spec", "tint"):
+        with pytest.raises(WgslError) as raised:
+            wgsl.parse(text, target=target)
+        assert raised.value.rule == "interpolate-flat"

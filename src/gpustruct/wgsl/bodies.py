@@ -71,7 +71,7 @@ def read(
             if offset < 0:
                 break
         else:
-            reader.take_other()
+            reader.take_other(found["other"])
     return reader.body
 
 
@@ -102,8 +102,10 @@ class _Reader:
         self._known, self._variables, self._handles = known, variables, parameters
         self._parameters = {parameter.name for parameter in function.members}
         self._hidden: dict[str, int] = {}
-        # Each block has the names that it hides. A `for` is a block that ends with the block of its body.
-        self._blocks: list[tuple[str, list[str]]] = [("{", [])]
+        # `let t = photo;` is another name for the texture (naga accepts that). The innermost declaration comes last.
+        self._aliases: dict[str, list[Handle | None]] = {}
+        # Each block has the names that it hides, and its aliases. A `for` is a block that ends with the block of its body.
+        self._blocks: list[tuple[str, list[str], list[str]]] = [("{", [], [])]
         self._pending = ""
         self._before = ""
         self._frames = [_Bracket()]
@@ -119,12 +121,15 @@ class _Reader:
         elif before in _LOCAL:
             self._pending = word
         elif word == "for":
-            self._blocks.append(("for", []))
+            self._blocks.append(("for", [], []))
         elif word not in _LOCAL and frame.sign not in ("@", "var"):
             self._use(word, frame)
 
     def _use(self, word: str, frame: _Bracket) -> None:
-        if self._hidden.get(word):
+        aliases = self._aliases.get(word)
+        if aliases and aliases[-1] is not None:
+            frame.handle, self._before = aliases[-1], ""
+        elif self._hidden.get(word):
             self._before = ""
         elif word in self._parameters:
             frame.handle, self._before = self._handles.get(word), ""
@@ -132,9 +137,13 @@ class _Reader:
             self.body.names[word] = None
             frame.handle = word if word in self._variables else None
 
-    def take_other(self) -> None:
+    def take_other(self, sign: str | None) -> None:
         self._before = ""
-        self._frames[-1].tokens += 1
+        if sign == "=" and self._pending and len(self._frames) == 1:
+            # What follows is the value of a local declaration.
+            self._frames = [_Bracket()]
+        else:
+            self._frames[-1].tokens += 1
 
     def take_sign(self, sign: str) -> None:
         before, self._before = self._before, sign
@@ -186,16 +195,23 @@ class _Reader:
 
     def _end_statement(self, sign: str) -> None:
         if sign == ";" and self._pending:
+            self._alias(self._pending, self._frames[-1])
             self._hide(self._pending)
         self._pending = ""
         if sign == "{":
-            self._blocks.append(("{", []))
+            self._blocks.append(("{", [], []))
         elif sign == "}":
             self._end_block()
             if self._blocks and self._blocks[-1][0] == "for":
                 self._end_block()
         if sign != ";" or len(self._frames) == 1:
             self._frames = [_Bracket()]
+
+    def _alias(self, name: str, value: _Bracket) -> None:
+        handle = value.handle if value.tokens == 1 else None
+        if self._blocks and (handle is not None or name in self._aliases):
+            self._blocks[-1][2].append(name)
+            self._aliases.setdefault(name, []).append(handle)
 
     def _hide(self, name: str) -> None:
         if self._blocks and (name in self._known or name in self._parameters):
@@ -204,5 +220,8 @@ class _Reader:
 
     def _end_block(self) -> None:
         if self._blocks:
-            for name in self._blocks.pop()[1]:
+            _, hidden, aliases = self._blocks.pop()
+            for name in hidden:
                 self._hidden[name] -= 1
+            for name in aliases:
+                self._aliases[name].pop()

@@ -153,7 +153,8 @@ def _check_interface(
                 raise source.error("compute-location", node.offset, direction=direction)
             elif (stage, direction) in (("vertex", "output"), ("fragment", "input")):
                 flat = found.interpolation[:1] == ("flat",)
-                if kind.scalar in ("i32", "u32") and not flat:
+                # naga takes flat for the default of integers.
+                if kind.scalar in ("i32", "u32") and not flat and not resolver.target.is_naga:
                     raise source.error(
                         "interpolate-flat", node.offset, what=f"@location({found.location})", type=kind.name
                     )
