@@ -471,7 +471,7 @@ def test_weights_names_the_three_ways_out() -> None:
 def test_random_types_against_the_oracle(cls: Any) -> None:
     layout, kind = layout_of(cls), reference.layout(cls)
     assert (layout.align, layout.size) == (kind.align, kind.size)
-    assert layout.array_stride == (kind.tail_stride or kind.stride)
+    assert layout.counted_stride == (kind.tail_stride or kind.stride)
     places = {offset + i for offset, scalar in reference.leaves(cls).values() for i in range(reference.BYTES[scalar])}
     assert layout.used == len(places)
     gaps = {gap.offset + i for gap in layout.padding for i in range(gap.size)}

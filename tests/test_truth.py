@@ -28,7 +28,7 @@ def own_leaves(cls: Any) -> dict[str, int]:
     add("", 0, layout)
     if layout.tail is not None:
         for i in range(2):
-            add(f"tail {i} ", layout.header + i * layout.array_stride, layout.tail.layout.element)
+            add(f"tail {i} ", layout.header + i * layout.counted_stride, layout.tail.layout.element)
     return found
 
 

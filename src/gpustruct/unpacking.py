@@ -51,7 +51,7 @@ def unpack(
         raise SourceError.of("unpack-type", current=getattr(cls, "__name__", repr(cls)))
     data = _bytes(cls, data)
     offset = whole_bytes(offset, "unpack")
-    step = layout.array_stride if stride is None else check_stride(layout, stride, "unpack")
+    step = layout.counted_stride if stride is None else check_stride(layout, stride, "unpack")
     records = _records(cls, layout, data.nbytes, offset, step, count)
     if out is not None:
         _gather(cls, data, offset, step, records, as_batch(out))

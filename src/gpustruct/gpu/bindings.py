@@ -52,7 +52,7 @@ class BindableRecords(Generic[Record]):
         if self._usage & wgpu.BufferUsage.UNIFORM:
             layout.check_uniform(standard_layout=standard_layout)
         self._dynamic = bool(dynamic_offsets)
-        self._stride, self._base = layout.array_stride, layout.header
+        self._stride, self._base = layout.counted_stride, layout.header
         if self._dynamic:
             if layout.is_runtime_sized:
                 raise BindingError.of("dynamic-runtime", type=layout.name)

@@ -1,4 +1,4 @@
-"""The four rules at work: a layout from the layouts it is made of. Callers have checked what is not arithmetic."""
+"""Make the layout of a type from the layouts of its parts. Only arithmetic is checked here; callers check the rest."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def matrix(columns: int, rows: int, component: str) -> Layout:
 
 
 def atomic(component: str) -> Layout:
-    """atomic<i32> and atomic<u32>: as large as what they hold."""
+    """atomic<i32> and atomic<u32>: laid out like the scalar."""
     size = SCALARS[component].size
     return Layout("atomic", f"atomic<{component}>", size, size, size, scalar=component)
 

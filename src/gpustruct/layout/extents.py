@@ -16,7 +16,7 @@ def extent(layout: Layout, count: int) -> int:
     ([0, 12, 28], 32)
     """
     if layout.is_runtime_sized or not count:
-        return layout.header + layout.array_stride * count
+        return layout.header + layout.counted_stride * count
     return layout.record_stride * (count - 1) + layout.size
 
 
@@ -37,6 +37,6 @@ def records_in(layout: Layout, nbytes: int) -> int:
     >>> [records_in(layout_of(vec3f), nbytes) for nbytes in (11, 12, 27, 28)]
     [0, 1, 1, 2]
     """
-    stride = layout.array_stride
+    stride = layout.counted_stride
     padding = layout.header + stride - extent(layout, 1)
     return max(0, nbytes - layout.header + padding) // stride

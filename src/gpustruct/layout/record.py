@@ -1,4 +1,4 @@
-"""The record of one type's layout: integers, and what follows from them by arithmetic."""
+"""The layout of one type: integers, and values that follow from them by arithmetic."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ from typing import Any, Literal, NamedTuple
 
 from ..errors import BindingError, GpuStructError, LayoutError
 from ..table.comparing import Comparison
-from . import uniform
 from .arithmetic import round_up, whole_number
 from .rules import WGSL, Rules
-from .scalars import RECORD_SCALARS
 
 
 def _report() -> Any:
-    """How a layout shows itself: modules below this one, which take layouts; found when somebody looks."""
+    """The module that shows layouts. It is in a lower layer, so that it can only be imported when it is used."""
     return importlib.import_module("gpustruct.report.showing")
 
 
@@ -24,7 +22,7 @@ Kind = Literal["scalar", "vector", "matrix", "atomic", "array", "struct"]
 
 
 class Padding(NamedTuple):
-    """A gap that nobody wrote: `size` bytes at `offset`, both from the start of the struct."""
+    """A gap between members: `size` bytes at `offset` from the start of the struct."""
 
     offset: int
     size: int
@@ -32,14 +30,14 @@ class Padding(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One member of a struct: where it is, and what its attributes made of it."""
+    """One member of a struct. `size` and `align` are those that its attributes give it."""
 
     name: str
     offset: int
     size: int
     align: int
     layout: Layout
-    # What was written, not what it made: two layouts are equal where their bytes are.
+    # The attributes as written. They do not count in comparisons: layouts with the same bytes are equal.
     explicit_align: int | None = field(default=None, compare=False)
     explicit_size: int | None = field(default=None, compare=False)
     explicit_location: int | None = field(default=None, compare=False)
@@ -52,13 +50,13 @@ class Member:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Layout:
-    """The layout of one type: plain integers, all of them bytes.
+    """The layout of one type: plain integers, all of them in bytes.
 
     `size` and `align` are WGSL's SizeOf and AlignOf. `stride` is the distance from one record to the
     next in ``array<T>``; for an array type, and for a struct that ends in a runtime-sized array, it is
     the distance between that array's elements. A runtime-sized array counts as one element in `size`.
-    `fields` are the members of a struct, in order; `padding` the gaps between and behind them. `used` are the
-    bytes that hold a scalar; the rest of `size` is padding, at every depth. `rules` says by which rules it is placed.
+    `fields` are the members of a struct, in order, and `padding` the gaps between and after them. `used` is the number
+    of bytes that hold a scalar, at every depth; the rest of `size` is padding. `rules` are the rules for its members.
 
     >>> from gpustruct import Struct, vec3f, f32, layout_of
     >>> class Light(Struct):
@@ -122,7 +120,7 @@ class Layout:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The inner shape of this type's column; a runtime-sized array leaves its length out."""
+        """The inner shape of this type's column, without the length of a runtime-sized array."""
         if self.kind == "vector":
             return (self.rows,)
         if self.kind == "matrix":
@@ -147,13 +145,6 @@ class Layout:
         """How Python code spells this type: ``array[vec3f, 8]`` for ``array<vec3f, 8>``."""
         return self.name.replace("<", "[").replace(">", "]")
 
-    def vec4_array(self, times: int = 1) -> str:
-        """The array of vec4 that holds what this array holds, or so many times that; "" where there is none."""
-        core = self.core
-        if core.kind not in ("scalar", "vector") or RECORD_SCALARS[core.scalar].size != 4:
-            return ""
-        return f"array[vec4{RECORD_SCALARS[core.scalar].suffix}, {-(-(self.used // 4 * times) // 4)}]"
-
     @property
     def array_depth(self) -> int:
         """How many arrays are around the core."""
@@ -161,7 +152,7 @@ class Layout:
 
     @property
     def padding(self) -> tuple[Padding, ...]:
-        """The gaps between and behind this struct's own members, in order; those inside a member's type are not."""
+        """The gaps between and after this struct's members, in order, without those inside a member's type."""
         gaps: list[Padding] = []
         end = 0
         for member in self.fields:
@@ -187,8 +178,8 @@ class Layout:
     def min_binding_size(self) -> int:
         """The smallest binding that a variable of this type accepts, in bytes.
 
-        A runtime-sized array counts as one element. Of f16 types it may be no multiple of 4, which a binding itself
-        is: see `binding_size`. WGSL §14.4.3; WebGPU "minimum buffer binding size".
+        A runtime-sized array counts as one element. For f16 types it may not be a multiple of 4, as the size of a
+        binding must be: see `binding_size`. WGSL §14.4.3; WebGPU "minimum buffer binding size".
 
         >>> from gpustruct import array, vec3f, layout_of
         >>> layout_of(vec3f).min_binding_size, layout_of(array[vec3f]).min_binding_size
@@ -199,17 +190,11 @@ class Layout:
     def _smallest_binding(self) -> int:
         return self.size if self.is_runtime_sized else self.record_stride
 
-    def _check_count(self, n: object) -> int:
-        count = whole_number(n, 1)
-        if count is None:
-            raise BindingError.of("length-value", n=n, where=f"{self.name}.binding_size")
-        return count
-
     def representable(self, n: int) -> bool:
-        """Whether some binding gives ``arrayLength`` exactly `n` elements.
+        """Whether there is a binding size for which ``arrayLength`` is exactly `n`.
 
-        Not every length can be bound: a binding has a minimum size, a multiple of 4 bytes, and no
-        length of 0. For a type without a runtime-sized array, n counts records of ``array<T>``.
+        Not every length can be bound: a binding has a minimum size, its size is a multiple of 4, and a length of 0 is
+        impossible. For a type without a runtime-sized array, `n` is the number of records in ``array<T>``.
         WGSL §17.4.1 (arrayLength); WebGPU "Binding Resource", validating GPUBufferBinding.
 
         >>> from gpustruct import array, f16, layout_of
@@ -220,20 +205,19 @@ class Layout:
         return count is not None and self.length(self._binding_bytes(count)) == count
 
     def _binding_bytes(self, n: int) -> int:
-        bytes_needed = self.header + self.array_stride * n
-        return max(round_up(4, bytes_needed), round_up(4, self._smallest_binding()))
+        return round_up(4, max(self.header + self.counted_stride * n, self._smallest_binding()))
 
     @property
-    def array_stride(self) -> int:
-        """Bytes from one counted record to the next: the tail's element, or the whole type."""
+    def counted_stride(self) -> int:
+        """Bytes from one to the next of what `binding_size` counts: elements of the runtime-sized array, or records."""
         return self.stride if self.is_runtime_sized else self.record_stride
 
     def binding_size(self, n: int) -> int:
         """Bytes to bind so that ``arrayLength`` is exactly `n`: header + stride × n.
 
-        Where that is below the type's minimum, or no multiple of 4, the next size that gives the same
-        length. Raises BindingError for a length that no binding gives, naming the nearest that can be
-        bound. WGSL §17.4.1; WebGPU "minimum buffer binding size".
+        If that is below the type's minimum, or not a multiple of 4, it is the next size with the same length. Raises
+        BindingError, with the nearest possible length, for a length that no binding has. WGSL §17.4.1; WebGPU
+        "minimum buffer binding size".
 
         >>> from gpustruct import Struct, array, vec3f, f32, layout_of
         >>> class System(Struct):
@@ -243,21 +227,23 @@ class Layout:
         >>> layout_of(System).binding_size(1000)
         16016
         """
-        count = self._check_count(n)
+        where = f"{self.name}.binding_size"
+        count = whole_number(n, 1)
+        if count is None:
+            raise BindingError.of("length-value", n=n, where=where)
         if self.representable(count):
             return self._binding_bytes(count)
-        # Every length below this one shares its binding size, the smallest there is.
+        # The smallest binding has this length, so that no binding has a smaller one.
         smallest = self.length(round_up(4, self._smallest_binding()))
-        parity = "" if self.array_stride != 2 else "an even number, " if self.header % 4 == 0 else "an odd number, "
+        parity = "" if self.counted_stride != 2 else "an even number, " if self.header % 4 == 0 else "an odd number, "
         facts = {"lengths": f"{parity}{smallest} or more", "nearest": max(smallest, count + 1)}
-        where = f"{self.name}.binding_size"
         raise BindingError.of("length-representable", type=self.name, n=count, where=where, **facts)
 
     def length(self, binding_size: int) -> int:
-        """The ``arrayLength`` that a shader sees in a binding of so many bytes.
+        """The ``arrayLength`` that a shader sees in a binding of `binding_size` bytes.
 
-        floor((binding_size - header) / stride). Raises LayoutError below the smallest binding of the
-        runtime-sized array, or of one record, which no device accepts. WGSL §17.4.1.
+        It is floor((binding_size - header) / stride). Raises LayoutError if the binding is smaller than the smallest
+        that a device accepts. WGSL §17.4.1.
 
         >>> from gpustruct import array, vec3f, layout_of
         >>> layout_of(array[vec3f]).length(4096)
@@ -267,7 +253,7 @@ class Layout:
         size = whole_number(binding_size, minimum)
         if size is None:
             raise LayoutError.of("length-size", minimum=minimum, size=binding_size, where=f"{self.name}.length")
-        return (size - self.header) // self.array_stride
+        return (size - self.header) // self.counted_stride
 
     # Uniform address space (WGSL §14.4.4, "Address Space Layout Constraints").
 
@@ -275,14 +261,16 @@ class Layout:
         """Every reason why this type is not legal in ``var<uniform>``, outermost first."""
         if self.rules != WGSL:
             return [LayoutError.of("vertex-type", function="var<uniform>", type=self.name)]
+        from . import uniform
+
         return list(uniform.faults(self, standard_layout=standard_layout))
 
     def check_uniform(self, *, standard_layout: bool = False) -> None:
         """Raise LayoutError if this type is not legal in ``var<uniform>``, with the way out.
 
-        The layout itself is the same in every address space; uniform only forbids. All faults are in
-        the one message, a line each. `standard_layout=True` is for devices that have the language
-        feature ``uniform_buffer_standard_layout``: only atomics and runtime-sized arrays stay illegal.
+        The layout of a type is the same in every address space, but uniform does not allow all layouts. The message
+        has a line for each fault. `standard_layout=True` is for devices that have the language feature
+        ``uniform_buffer_standard_layout``: only atomics and runtime-sized arrays are illegal then.
         WGSL §14.4.4 (Address Space Layout Constraints).
 
         >>> from gpustruct import Struct, array, f32, layout_of, LayoutError
@@ -300,13 +288,13 @@ class Layout:
             error.rule = faults[0].rule
             raise error
 
-    # How it shows itself.
+    # Display.
 
     def rows_of_table(self) -> Iterator[tuple[str, str, str, str, str]]:
-        """The offset table: (offset, size, align, type, name), a padding row for each gap.
+        """The offset table: rows (offset, size, align, type, name), with a row for each gap.
 
-        Nested structs are unfolded, an array of structs at its first element. Padding inside a type, behind
-        the columns of a matrix or the elements of an array, has a row without an offset.
+        Members of nested structs have rows too, and for an array of structs those of its first element. Padding inside
+        a type, after the columns of a matrix or the elements of an array, has a row without an offset.
 
         >>> from gpustruct import mat2x3f, layout_of
         >>> [row[4] for row in layout_of(mat2x3f).rows_of_table()]
@@ -314,7 +302,7 @@ class Layout:
         """
         yield from _report().rows(self)
 
-    # A type stands in others many times over: neither of these two walks through them.
+    # These two do not visit the types inside, because a type may be inside others a million times.
 
     def __repr__(self) -> str:
         return f"<Layout of {self.summary()}>"
@@ -335,7 +323,7 @@ class Layout:
         return _report().summary(self)
 
     def notes(self) -> list[str]:
-        """What to know about this type where it is bound: uniform legality, then what backends ask or do wrong.
+        """Whether this type is legal in uniform, what shader and device need for it, and what naga does differently.
 
         >>> from gpustruct import vec3h, layout_of
         >>> print("\\n".join(layout_of(vec3h).notes()))
@@ -347,7 +335,7 @@ class Layout:
     def naga_notes(self) -> list[str]:
         """Where naga (wgpu-native, Firefox) places members differently from the specification (gfx-rs/wgpu#4377).
 
-        It does not raise a struct's alignment by its members' @align; repeating it on the outer member does.
+        naga ignores a member's @align in the alignment of its struct, unless the outer member repeats the @align.
 
         >>> from typing import Annotated
         >>> from gpustruct import Struct, u32, align, layout_of
@@ -362,11 +350,11 @@ class Layout:
         return list(_report().naga_notes(self))
 
     def diff(self, other: object) -> Comparison:
-        """This layout against another, a `Layout` or a type: members that moved, changed, came and went.
+        """The differences from this layout to another, a `Layout` or a type.
 
-        The result prints as a table, shows itself in notebooks, and is false where nothing differs; its
-        `rows` are (mark, name, type, offset, size), values as ``before -> after`` where they differ. Raises
-        LayoutError for anything that has no layout.
+        The result prints as a table, also in notebooks, and is false if there are no differences. Its `rows` are
+        (mark, name, type, offset, size), with ``before -> after`` for values that differ. Raises LayoutError for
+        anything that has no layout.
 
         >>> from gpustruct import Struct, vec3f, f32, layout_of
         >>> class A(Struct):

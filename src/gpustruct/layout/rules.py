@@ -9,9 +9,10 @@ from .arithmetic import round_up
 
 
 class Rules(NamedTuple):
-    """A set of rules. `carries_align`: a member's @align raises the alignment of its struct, wherever that stands.
+    """A set of rules.
 
-    `least_align` is what a struct is aligned to at least.
+    With `carries_align`, a member's @align raises the alignment of its struct. `least_align` is the smallest alignment
+    of a struct.
     """
 
     name: str
@@ -19,8 +20,8 @@ class Rules(NamedTuple):
     least_align: int = 1
 
 
-# WGSL §14.4.1; and what naga makes of it (gfx-rs/wgpu#4377): there @align raises its own member and the size of its
-# struct, but not the alignment of that struct where it is a member itself.
+# WGSL §14.4.1; and naga's version of it (gfx-rs/wgpu#4377), where @align affects its member and the size of the struct,
+# but not the alignment of the struct as a member of another.
 WGSL = Rules("WGSL", carries_align=True)
 NAGA = Rules("naga", carries_align=False)
 # WebGPU §10.3.6 (vertex state): the bytes from one record to the next are a multiple of 4.
@@ -28,7 +29,7 @@ VERTEX = Rules("vertex data", carries_align=True, least_align=4)
 
 
 class Sized(NamedTuple):
-    """What a member brings: its type's own align and size, and the attributes it was written with."""
+    """The align and size of a member's type, and the member's @align and @size."""
 
     align: int
     size: int

@@ -2,51 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Protocol
+from collections.abc import Iterator
 
 from ..errors import GpuStructError, LayoutError
 from .arithmetic import round_up
+from .record import Layout
+from .scalars import RECORD_SCALARS
 
 
-class _Member(Protocol):
-    @property
-    def name(self) -> str: ...
-    @property
-    def offset(self) -> int: ...
-    @property
-    def layout(self) -> Part: ...
-
-
-class Part(Protocol):
-    """What of a `Layout` the rules look at. A layout checks itself, so this module cannot know the class."""
-
-    @property
-    def kind(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def python_name(self) -> str: ...
-    @property
-    def size(self) -> int: ...
-    @property
-    def align(self) -> int: ...
-    @property
-    def stride(self) -> int: ...
-    @property
-    def scalar(self) -> str: ...
-    @property
-    def count(self) -> int | None: ...
-    @property
-    def is_runtime_array(self) -> bool: ...
-    @property
-    def element(self) -> Part | None: ...
-    @property
-    def fields(self) -> Sequence[_Member]: ...
-    def vec4_array(self, times: int = 1) -> str: ...
-
-
-def faults(layout: Part, *, standard_layout: bool) -> Iterator[GpuStructError]:
+def faults(layout: Layout, *, standard_layout: bool) -> Iterator[GpuStructError]:
     """Every reason why `layout` is not legal there, outer types first. A struct is searched only at its first place.
 
     `standard_layout` is for devices with the language feature ``uniform_buffer_standard_layout``, which lifts some rules.
@@ -58,7 +22,15 @@ def faults(layout: Part, *, standard_layout: bool) -> Iterator[GpuStructError]:
     yield from _Search(layout, standard_layout).within(layout, layout.name)
 
 
-def _never_uniform(layout: Part, seen: set[int]) -> bool:
+def vec4_array(layout: Layout, times: int = 1) -> str:
+    """The array of vec4 with room for the scalars of an array, or for `times` as many; "" for other element types."""
+    core = layout.core
+    if core.kind not in ("scalar", "vector") or RECORD_SCALARS[core.scalar].size != 4:
+        return ""
+    return f"array[vec4{RECORD_SCALARS[core.scalar].suffix}, {-(-(layout.used // 4 * times) // 4)}]"
+
+
+def _never_uniform(layout: Layout, seen: set[int]) -> bool:
     """Whether `layout` contains an atomic or a runtime-sized array, which `uniform_safe` cannot make legal."""
     if id(layout) in seen:
         return False
@@ -76,7 +48,7 @@ def _choice(ways: list[str]) -> str:
 
 
 class _Search:
-    def __init__(self, root: Part, standard_layout: bool) -> None:
+    def __init__(self, root: Layout, standard_layout: bool) -> None:
         rewritten = root.kind == "struct" and not _never_uniform(root, set())
         self.ways_out = [f"uniform_safe({root.name})", "var<storage>"] if rewritten else ["var<storage>"]
         # The end of a list that starts with another way out.
@@ -85,7 +57,7 @@ class _Search:
         # The faults inside a struct are the same at every place; searching it once keeps the search linear.
         self.seen: set[int] = set()
 
-    def within(self, layout: Part, where: str) -> Iterator[GpuStructError]:
+    def within(self, layout: Layout, where: str) -> Iterator[GpuStructError]:
         if layout.kind == "struct":
             if id(layout) not in self.seen:
                 self.seen.add(id(layout))
@@ -95,18 +67,18 @@ class _Search:
         elif layout.kind == "atomic":
             yield LayoutError.of("atomic-uniform", type=layout.name, plain=layout.scalar, where=where)
 
-    def _elements(self, layout: Part, element: Part, where: str) -> Iterator[GpuStructError]:
+    def _elements(self, layout: Layout, element: Layout, where: str) -> Iterator[GpuStructError]:
         if layout.count is None:
-            counted = layout.vec4_array(8) if layout.stride % 16 else f"array[{element.python_name}, 8]"
+            counted = vec4_array(layout, 8) if layout.stride % 16 else f"array[{element.python_name}, 8]"
             way_out = f"give it a count: {counted}, or use var<storage>" if counted else "use var<storage>"
             yield LayoutError.of("runtime-uniform", type=layout.name, where=where, way_out=way_out)
         elif layout.stride % 16 and not self.standard:
-            vec4 = layout.vec4_array()
+            vec4 = vec4_array(layout)
             way_out = f"use {_choice([vec4, *self.ways_out] if vec4 else self.ways_out)}"
             yield LayoutError.of("array-stride-uniform", stride=layout.stride, where=where, way_out=way_out)
         yield from self.within(element, f"{where}[0]" if element.kind == "struct" else where)
 
-    def _members(self, layout: Part, where: str) -> Iterator[GpuStructError]:
+    def _members(self, layout: Layout, where: str) -> Iterator[GpuStructError]:
         for member, following in zip(layout.fields, (*layout.fields[1:], None), strict=True):
             inner, place = member.layout, f"{where}.{member.name}"
             if inner.kind in ("array", "struct") and not self.standard:

@@ -11,6 +11,7 @@ import numpy as np
 from ..batches import Batch
 from ..errors import LayoutError
 from ..layout import MAX_MEMBERS, SCALARS, VERTEX, Layout, Member
+from ..layout.uniform import vec4_array
 from ..types import PLAIN_TYPES, array, attributed, base_of, layout_of, make_struct, size
 from .orders import smallest_order
 
@@ -237,7 +238,7 @@ def _vec4_arrays(cls: Any) -> Iterator[Hint]:
         assert inner is not None
         if inner.kind not in ("scalar", "vector") or inner.scalar == "f16":
             continue
-        vec4 = layout.vec4_array()
+        vec4 = vec4_array(layout)
         count = -(-layout.count * inner.rows // 4)
         wrapper = make_struct("Element", {"value": Annotated[spec.type.__element__, size(SLOT)]})
         try:

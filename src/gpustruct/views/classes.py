@@ -27,7 +27,7 @@ from .updating import update
 def full_size(layout: Layout, count: int | None) -> int:
     """Bytes that a view of `count` records (None: one) has, the padding after the last of them included."""
     if layout.is_runtime_sized:
-        return layout.header + layout.array_stride * (count or 0)
+        return layout.header + layout.counted_stride * (count or 0)
     return layout.record_stride * (1 if count is None else count)
 
 
