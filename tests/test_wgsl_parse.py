@@ -103,6 +103,11 @@ EXPRESSIONS: list[tuple[str, Any]] = [
     ("true && !false", True), ("false || true", True), ("1 < 2", True), ("2 <= 1", False), ("1 == 1.0", True),
     ("true != false", True), ("true & false", False), ("true | false", True), ("false && (1 / 0 == 0)", False),
     ("1 + 1 == 2 && 3 > 2", True), ("(1<2) == (2>1)", True),
+    # What && and || skip is no fault.
+    ("true || (1 / 0 == 0)", True), ("false && (array(1, 2)[5] == 1)", False), ("false && (sqrt(-1.0) > 0)", False),
+    ("true || ((1 << 40u) > 0)", True), ("false && (1u % 0u == 1)", False), ("false && all(vec2(1 / 0) == vec2(1))", False),
+    ("true || bool(1 / 0)", True), ("false && (u32(1e30) == 0)", False), ("true || (false && (1 / 0 == 0))", True),
+    ("false && LATER == 41", False), ("false && (clamp(1, 2, 0) == 1)", False), ("false || (1 < 2) || (1 / 0 == 0)", True),
     # Built-ins and conversions.
     ("min(3, 4)", 3), ("max(3u, 4)", 4), ("abs(-3)", 3), ("clamp(9, 0, 5)", 5), ("select(1, 2, true)", 2),
     ("select(1, 2.0, false)", 1.0), ("u32(3.7)", 3), ("i32(-3.7)", -3), ("u32(-1i)", 4294967295), ("i32(4294967295u)", -1),
@@ -132,6 +137,13 @@ def test_constant(text: str, value: Any) -> None:
 FAULTS: list[tuple[str, str]] = [
     ("clamp(1, 2, 0)", "constant-fault"), ("mat2x2f(vec3f(), 1.0)", "arguments"), ("mat2x2f(vec2f(), 1, 2)", "arguments"),
     ("dot(1, 2)", "arguments"), ("length(vec2u(1, 2))", "arguments"), ("countOneBits(1.5)", "arguments"), ("1 && 2 || 3", "operators-mixed"),
+    # What && and || skip must be a bool all the same.
+    ("true || 31u", "operator"), ("false && 1", "operator"), ("false && 1.5", "operator"), ("true || vec2(1, 1).x", "operator"),
+    ("false && vec2(true, true)", "operator"), ("true || (true && 1)", "operator"), ("true || !1", "operator"), ("false && (1 / 0)", "operator"),
+    ("false && array(1, 2)[5]", "operator"), ("true || (1 << 40u)", "operator"), ("false && sqrt(-1.0)", "operator"), ("false && (1u % 0u)", "operator"),
+    ("true || false || 1", "operator"), ("(true || 1) == false", "operator"), ("select(true, false, false && 3)", "operator"),
+    ("false && (vec2(1 / 0) == vec2(1))", "operator"), ("false && nope", "unresolved"), ("false && (1u == 1i)", "no-conversion"),
+    ("true || clamp(1, 2, 0)", "operator"), ("true || dot(1, 2)", "arguments"), ("false && vec3(1).w", "no-component"), ("true || true + true", "operator"),
     ("1 / 0", "constant-fault"), ("1.0 / 0", "constant-fault"), ("9223372036854775807 + 1", "constant-fault"),
     ("1 << 64", "constant-fault"), ("1u << 32", "constant-fault"), ("0u << 32", "constant-fault"), ("5u >> 32", "constant-fault"), ("1 << 4294967295u", "constant-fault"), ("3u << 31", "constant-fault"), ("u32(-1)", "constant-fault"),
     ("2147483648i", "constant-fault"), ("1e400", "constant-fault"), ("1e39f", "constant-fault"), ("sqrt(-1.0)", "constant-fault"),

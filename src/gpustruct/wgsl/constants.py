@@ -24,6 +24,8 @@ class Evaluator(Constructors):
 
     def __init__(self, scope: Names) -> None:
         super().__init__(scope)
+        # Inside operands that && and || skip: nothing there is a fault, but types are checked.
+        self._skipping = 0
         self._rules: dict[type, Callable[[Any], Value]] = {
             Literal: self._literal,
             Name: self._name,
@@ -44,7 +46,9 @@ class Evaluator(Constructors):
             raise self._faulty(fault, node.offset, before) from None
 
     def _faulty(self, fault: Fault, offset: int, before: int) -> Exception:
-        """The WgslError of a fault. Its rule says whether an override was used since `before`."""
+        """The WgslError of a fault, whose rule says whether an override was used since `before`; Unknown while skipping."""
+        if self._skipping:
+            return Unknown(str(fault))
         rule = "override-fault" if self.scope.override_uses > before else "constant-fault"
         return self.error(rule, offset, fault=str(fault))
 
@@ -117,7 +121,11 @@ class Evaluator(Constructors):
             raise call.refusal()
         try:
             found = run(call)
-        except ArgumentFault as fault:
+        except Fault as fault:
+            if self._skipping:
+                return run(builtins.Call(self, name, [_ones(value) for value in values], node.offset, result))
+            if not isinstance(fault, ArgumentFault):
+                raise
             # If only constants cause the fault, no value of an override can avoid it.
             is_constant = uses[fault.first] == uses[fault.last + 1]
             start = self.scope.override_uses if is_constant else uses[0]
@@ -149,17 +157,34 @@ class Evaluator(Constructors):
         result = self.value(node.operands[0])
         for sign, operand in zip(node.signs, node.operands[1:], strict=True):
             if sign.text in ("&&", "||") and result.type is BOOL and result.data == (sign.text == "||"):
+                self._check_skipped(sign, result, operand)
                 continue
             uses = self.scope.override_uses
             right = self.value(operand)
             try:
                 result = self._binary(sign, result, right)
             except Fault as fault:
+                if self._skipping:
+                    # Only the type matters, which values that no operator fails for have too.
+                    result = self._binary(sign, _ones(result), _ones(right))
+                    continue
                 # If a constant on the right causes the fault, no value of an override on the left can avoid it.
                 is_constant = self.scope.override_uses == uses and _always_fails(sign.text, result, right)
                 start = self.scope.override_uses if is_constant else before
                 raise self._faulty(fault, sign.offset, start) from None
         return result
+
+    def _check_skipped(self, sign: Token, left: Value, operand: Any) -> None:
+        """Raise WgslError unless an operand that is not evaluated is a bool, as far as its type can be told."""
+        self._skipping += 1
+        try:
+            right = self.value(operand)
+        except Unknown:
+            return
+        finally:
+            self._skipping -= 1
+        if right.type is not BOOL:
+            raise self.error("operator", sign.offset, sign=sign.text, types=names_of([left, right]))
 
     def _binary(self, sign: Token, left: Value, right: Value) -> Value:
         text, offset, kind = sign.text, sign.offset, left.type
@@ -223,12 +248,18 @@ class Evaluator(Constructors):
         index, type_ = self.integer_of(self.value(step.index), step.offset, "an index"), value.type
         if type_.family not in ("vector", "matrix", "array"):
             raise self.error("no-component", step.offset, type=type_.name, name=f"[{index}]")
+        if not 0 <= index < len(value.data) and self._skipping:
+            index = 0
         if not 0 <= index < len(value.data):
             raise self._faulty(Fault(f"index {index} of {type_.name}"), step.offset, before)
         if type_.element is not None:
             return Value(type_.element, value.data[index])
         rows = type_.rows if type_.family == "matrix" else 1
         return Value(kinds.vector(rows, type_.scalar), value.data[index])
+
+
+def _ones(value: Value) -> Value:
+    return Value(value.type, each(lambda part: type(part)(1), value.data))
 
 
 def _always_fails(sign: str, left: Value, right: Value) -> bool:
