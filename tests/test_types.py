@@ -270,8 +270,29 @@ def test_columns_stay_as_they_were_given() -> None:
 
 def test_repr_names_shape_and_columns() -> None:
     scene = Scene(ambient=np.ones((2, 3), np.float32), lights={"color": np.ones(4), "radius": np.ones((2, 4))})
-    assert repr(scene) == "Scene(shape=(2,), ambient=float32(2, 3), lights=Light(2, 4))"
-    assert repr(vec3f([1.0, 2, 3])) == "vec3f(shape=(), float64(3,))"
+    assert repr(scene).split("\n") == [
+        "batch of Scene: 2 records",
+        "  ambient  vec3f            float32 (2, 3)",
+        "  lights   array[Light, 4]  batch of shape (2, 4)",
+    ]
+    assert repr(vec3f([1.0, 2, 3])) == "batch of vec3f: 1 record, float64 (3,)"
+    assert repr(u32(np.zeros((2, 5), np.int8))) == "batch of u32: records of shape (2, 5), int8 (2, 5)"
+    assert (
+        repr(vec3f(([1, 2], np.ones(2), 0))) == "batch of vec3f: 2 records, float64 (2, 3), an array for each component"
+    )
+
+
+def test_repr_of_a_wide_struct_is_bounded(tmp_path: Path) -> None:
+    np.zeros(3, np.float32).tofile(tmp_path / "m0")
+    columns: dict[str, Any] = {f"m{k}": np.zeros(3) for k in range(200)}
+    columns["m0"] = np.memmap(tmp_path / "m0", np.float32, "r")[::-1]
+    lines = repr(types.make_struct("Wide", dict.fromkeys(columns, f32))(**columns)).split("\n")
+    assert lines[0] == "batch of Wide: 3 records"
+    assert lines[1].split(maxsplit=2) == ["m0", "f32", "float32 (3,), in a file"]
+    assert lines[-1] == "  ... 184 more members"
+    assert len(lines) == 18
+    few = {name: columns[name] for name in list(columns)[:17]}
+    assert len(repr(types.make_struct("Few", dict.fromkeys(few, f32))(**few)).split("\n")) == 18
 
 
 def test_plain_batches_are_arrays() -> None:

@@ -32,6 +32,7 @@ from .errors import SourceError, brief, likely
 from .layout import RECORD_SCALARS, Layout, Scalar, leaves
 from .libraries import read_column
 from .libraries.arrays import describe
+from .table import indented
 
 # How a nested member's source that is no batch becomes one. `sources` sets it, which imports this module.
 NESTED: list[Callable[[ColumnSpec, Any, str], Any]] = []
@@ -55,6 +56,21 @@ DTYPES = {name: np.dtype(row.format) for name, row in RECORD_SCALARS.items()}
 
 # What every instance keeps; `_batches.BatchBase` has them.
 INSTANCE_ATTRIBUTES = ("__columns__", "__shape__", "__run__", "__pack_plan__", "__unpack_plan__")
+
+
+# A repr shows so many members, or one more.
+MOST_ROWS = 16
+
+
+def _column_text(column: Any) -> str:
+    if isinstance(column, Batch):
+        return f"batch of shape {column.__shape__}"
+    if isinstance(column, SplitColumn):
+        return f"{column.dtype.name} {column.shape}, an array for each component"
+    mapped, base = False, column
+    while isinstance(base, np.ndarray):
+        mapped, base = mapped or isinstance(base, np.memmap), base.base
+    return f"{column.dtype.name} {column.shape}{', in a file' if mapped else ''}"
 
 
 def as_batch(source: Any) -> Any:
@@ -164,15 +180,18 @@ class Batch(BatchBase):
         return (self[i] for i in range(len(self)))
 
     def __repr__(self) -> str:
-        cls = type(self)
-        parts = [f"shape={self.__shape__}"]
-        for name, column in zip(cls.__members__, self.__columns__, strict=True):
-            label = f"{name}=" if name else ""
-            if isinstance(column, Batch):
-                parts.append(f"{label}{type(column).__name__}{column.__shape__}")
-            else:
-                parts.append(f"{label}{column.dtype.name}{column.shape}")
-        return f"{cls.__name__}({', '.join(parts)})"
+        cls, shape = type(self), self.__shape__
+        count = "1 record" if not shape else f"{shape[0]} records" if len(shape) == 1 else f"records of shape {shape}"
+        rows = [
+            (name, spec.type.__name__, _column_text(column))
+            for (name, spec), column in zip(cls.__members__.items(), self.__columns__, strict=True)
+        ]
+        title = f"batch of {cls.__name__}: {count}"
+        if "" in cls.__members__:
+            return f"{title}, {rows[0][2]}"
+        more = len(rows) - MOST_ROWS
+        text = indented(title, rows[:MOST_ROWS] if more > 1 else rows)
+        return f"{text}\n  ... {more} more members" if more > 1 else text
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in INSTANCE_ATTRIBUTES:

@@ -268,6 +268,8 @@ def _vertex_way_out(layout: Layout) -> str:
 
 
 def _spell(thing: Any) -> str:
+    if isinstance(thing, Batch):
+        return f"a batch of {type(thing).__name__}"
     return thing.__name__ if isinstance(thing, type) else brief(thing)
 
 

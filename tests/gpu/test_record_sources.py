@@ -344,7 +344,7 @@ def test_reprs(device: Any) -> None:
     buffer = RecordBuffer(device, Item, 10, count=4, usage="STORAGE | INDIRECT")
     assert repr(buffer) == "<RecordBuffer of Item: 4 of 10 records, 16 bytes each, INDIRECT | STORAGE>"
     reading = buffer.read_async()
-    assert repr(reading).startswith("<PendingRead of Item(shape=(4,), ")
+    assert repr(reading).startswith("<PendingRead of Item (4,): ")
     reading.result()
     assert repr(reading).endswith(": read>")
     uploader = Uploader(device, chunk_size=4096, chunks=2)

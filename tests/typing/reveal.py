@@ -11,6 +11,7 @@ from gpustruct import (
     align,
     array,
     atomic,
+    batch,
     f32,
     layout_of,
     mat4x4f,
@@ -101,6 +102,10 @@ reveal_type(pack_to("lights.bin", light, progress=print))  # None
 reveal_type(unpack(Light, data))  # Light
 reveal_type(unpack(Light, data, count=3).color)  # NDArray[Any]
 reveal_type(unpack(vec3f, data))  # vec3f
+reveal_type(batch(Light, {"color": np.ones((3, 4)), "radius": 1}))  # Light
+reveal_type(batch(Light, [], extra="ignore", defaults={"radius": 1}).color)  # NDArray[Any]
+reveal_type(batch(vec3f, np.ones((3, 3))))  # vec3f
+reveal_type(batch(array[Light, 4], {"color": np.ones((3, 4, 4)), "radius": 1}))  # array
 
 device: Any = None
 buffer = RecordBuffer(device, Light, 10)

@@ -72,7 +72,7 @@ back = unpack(array[f32, 4], data)
 lights: Light = unpack(Light, pack(light))
 field: Field = Scene.lights
 sizes: list[int] = [layout_of(array[vec3f, 8]).size, layout_of(array[vec3f]).stride, field.offset, len(back)]
-made = batch(Light, {"color": np.ones((3, 4)), "half": np.ones((3, 2)), "radius": 1, "fade": 0})
+made: Light = batch(Light, {"color": np.ones((3, 4)), "half": np.ones((3, 2)), "radius": 1, "fade": 0})
 kind = dtype_of(array[Light, 4])
 record = view(Light)
 

@@ -152,7 +152,7 @@ class PendingRead(Generic[Record]):
 
     def __repr__(self) -> str:
         state = "read" if not self._in_flight else "arrived" if self.done else "waiting for the device"
-        return f"<PendingRead of {self._out!r}: {state}>"
+        return f"<PendingRead of {type(self._out).__name__} {self._out.__shape__}: {state}>"
 
     def __await__(self) -> Generator[Any, Any, Record]:
         for _, chunk in list(self._in_flight):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -15,11 +15,12 @@ from .naming import RecordList, Renames, batch_of, named_column, split_column
 from .options import Options, options_of
 from .records import from_list
 
+T = TypeVar("T", bound=Batch)
 Names = Renames | str | tuple[str, ...] | None
 
 
 def batch(
-    cls: Any,
+    cls: type[T],
     source: Any,
     names: Names = None,
     /,
@@ -27,7 +28,7 @@ def batch(
     extra: Literal["refuse", "ignore"] = "refuse",
     defaults: Mapping[str, Any] | None = None,
     **renames: Any,
-) -> Any:
+) -> T:
     """A batch of `cls` from whatever holds its columns by name, or its records one by one.
 
     Columns, by reference and not copied: a mapping (nested, or with dotted names), a numpy structured array
@@ -60,7 +61,9 @@ def batch(
     ...     life: f32
     >>> table = {"x": np.zeros(5), "y": np.ones(5), "z": np.ones(5), "age": np.arange(5)}
     >>> batch(Particle, table, position=("x", "y", "z"), life="age")
-    Particle(shape=(5,), position=float64(5, 3), life=int64(5,))
+    batch of Particle: 5 records
+      position  vec3f  float64 (5, 3), an array for each component
+      life      f32    int64 (5,)
     >>> batch(Particle, [{"position": (0, 1, 2), "life": 3}, {"position": (4, 5, 6), "life": 7}]).life
     array([3., 7.], dtype=float32)
     """
