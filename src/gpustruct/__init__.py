@@ -1,7 +1,6 @@
 """gpustruct: the `struct` module for the GPU.
 
-A class says what a WGSL struct looks like; gpustruct packs columns of Python data into exactly those
-bytes, and reads them back.
+A class describes a WGSL struct. gpustruct packs columns of Python data into the bytes of that struct, and reads them back.
 
     from gpustruct import Struct, f32, pack, vec3f
     from gpustruct.gpu import RecordBuffer
@@ -159,10 +158,10 @@ __all__ = [
 
 
 class _Exports(list[str]):
-    """What ``__all__`` is at run time: `import *` goes through it, `help` asks whether a name is in it.
+    """What ``__all__`` is at run time: `import *` iterates over it, `help` asks whether a name is in it.
 
-    `help` prints each class in full that it finds there, forty types and six errors, 3,000 lines. It finds
-    none, and prints the overview above.
+    `help` prints every class whose name is in it in full, which would be 3,000 lines. As no name is in it, `help` prints
+    the overview above.
     """
 
     def __contains__(self, name: object) -> bool:

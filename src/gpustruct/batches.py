@@ -34,7 +34,7 @@ from .libraries import read_column
 from .libraries.arrays import describe
 from .table import indented
 
-# How a nested member's source that is no batch becomes one. `sources` sets it, which imports this module.
+# Makes a batch from a nested member's source. `sources` sets it, because `sources` imports this module.
 NESTED: list[Callable[[ColumnSpec, Any, str], Any]] = []
 
 
@@ -54,7 +54,7 @@ ACCEPTED = {name: _accepted(row) for name, row in RECORD_SCALARS.items()}
 # Those of the columns that unpack gives.
 DTYPES = {name: np.dtype(row.format) for name, row in RECORD_SCALARS.items()}
 
-# What every instance keeps; `_batches.BatchBase` has them.
+# Attributes of every instance, which may not be assigned; `_batches.BatchBase` has them.
 INSTANCE_ATTRIBUTES = ("__columns__", "__shape__", "__run__", "__pack_plan__", "__unpack_plan__")
 
 
@@ -74,7 +74,7 @@ def _column_text(column: Any) -> str:
 
 
 def as_batch(source: Any) -> Any:
-    """A view as a batch of one, or of one for each of its records; whatever else it is comes back as it is.
+    """A view as a batch: of one record, or of all its records. Anything else is returned unchanged.
 
     The columns are views of the view's bytes, nothing is copied. Everything that takes a batch asks here first.
 
@@ -96,7 +96,7 @@ class Batch(BatchBase):
     __members__: dict[str, ColumnSpec]
 
     def __hold__(self, values: tuple[Any, ...], columns: dict[str, Any]) -> None:
-        """Take columns that are not all plain arrays of one shape, or say what is wrong with them."""
+        """Check and store columns that the compiled constructor does not take; raise SourceError if they do not fit."""
         cls = type(self)
         specs: dict[str, ColumnSpec] | None = getattr(cls, "__members__", None)
         if specs is None:
@@ -130,7 +130,7 @@ class Batch(BatchBase):
 
     @classmethod
     def __make_table__(cls) -> MemberTable | None:
-        """What the compiled constructor checks columns by; None for types whose batches it does not make."""
+        """The table by which the compiled constructor checks columns; None for types that it does not handle."""
         specs: dict[str, ColumnSpec] | None = getattr(cls, "__members__", None)
         if specs is None or any(spec.runtime for spec in specs.values()):
             return None
@@ -253,12 +253,12 @@ def _common_shape(
 def _refuse_outer(
     cls: type[Batch], specs: list[ColumnSpec], shapes: list[Shape], sources: Mapping[str, Any]
 ) -> NoReturn:
-    """Columns of n and of (n, 1) rows would make a batch of n x n records, which hardly anybody wants."""
+    """Columns of n and of (n, 1) rows would make a batch of n x n records, which is hardly ever meant."""
     both = ((k, j) for k, j in itertools.combinations(range(len(shapes)), 2))
     first, second = next(
         (k, j) for k, j in both if np.broadcast_shapes(shapes[k], shapes[j]) not in (shapes[k], shapes[j])
     )
-    # The one with more dimensions of 1 is the one to change.
+    # The message suggests changing the one with more dimensions of length 1.
     odd, other = sorted((first, second), key=lambda k: -shapes[k].count(1))
     spec, source, both_shapes = specs[odd], sources[specs[odd].name], np.broadcast_shapes(shapes[first], shapes[second])
     name, code = spelled(spec), code_of(source, spelled(spec))
@@ -278,7 +278,7 @@ def _refuse_outer(
 
 
 def leading_shape(spec: ColumnSpec, column: Any) -> Shape:
-    """The leading (batch) dimensions that `column` brings, its tail's length left out."""
+    """The leading (batch) dimensions of `column`, without the length of a runtime-sized array."""
     if spec.runtime:
         return ()
     shape: Shape = column.__shape__ if isinstance(column, Batch) else column.shape
@@ -287,7 +287,7 @@ def leading_shape(spec: ColumnSpec, column: Any) -> Shape:
 
 
 def broadcast_column(spec: ColumnSpec, column: Any, shape: Shape) -> Any:
-    """`column` with all of the batch's leading dimensions: a view, broadcast where it has fewer."""
+    """`column` with all of the batch's leading dimensions: a view, broadcast if it has fewer."""
     if spec.runtime or leading_shape(spec, column) == shape:
         return column
     if isinstance(column, Batch):

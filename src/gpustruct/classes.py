@@ -1,4 +1,4 @@
-"""The class of all types, which keeps a finished type as it is, and the recipe that makes a type again."""
+"""The metaclass of all types, which makes them immutable, and how cloudpickle makes a type again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class PickleRecipe:
 
     cloudpickle, which dask and others pickle notebooks' classes with, makes an empty class of the same bases
     and then sets its attributes; a type is made whole instead. It takes the bases from ``__orig_bases__``, so
-    there a recipe stands, which the metaclass follows.
+    there a recipe is put, which the metaclass follows.
     """
 
     def __init__(self, cls: Any, make: Any = None, arguments: tuple[Any, ...] = ()) -> None:
@@ -50,9 +50,9 @@ def rebuilt(namespace: dict[str, Any]) -> Any:
     return made
 
 
-# Types that a recipe made, in a process that had them not.
+# Types that a recipe made in this process, which did not have them before.
 _remade_types: weakref.WeakSet[Any] = weakref.WeakSet()
-# What a type, and what its instances, keep as they were made.
+# Attributes that no class body may define and no assignment may change: those of types, and those of instances.
 RESERVED = frozenset(
     (
         *("__layout__", "__members__", "__element__", "__component__", "__orig_bases__", "__rules__", "__slots__"),
@@ -62,7 +62,7 @@ RESERVED = frozenset(
 
 
 def _alike(value: Any, held: Any) -> bool:
-    """Whether `value` says what a finished type has already."""
+    """Whether `value` is equal to what a finished type has already."""
     if isinstance(value, Field) and isinstance(held, Field):
         return value.__reduce__() == held.__reduce__()
     if isinstance(value, tuple) and isinstance(held, tuple) and held and isinstance(held[0], PickleRecipe):
@@ -72,18 +72,18 @@ def _alike(value: Any, held: Any) -> bool:
             return hasattr(value, inner) and _alike(getattr(value, inner), getattr(held, inner))
     try:
         return type(value) is type(held) and bool(value == held)
-    except Exception:  # of values that compare in their own way, such as arrays
+    except Exception:  # Arrays, for example, have no single truth value.
         return False
 
 
 def own_doc(name: str, layout: Layout) -> str:
-    """The docstring of a type that was given none, so that `help` does not show that of its base."""
+    """A docstring for a type without one, so that `help` does not show that of its base."""
     facts = f"size {layout.size}, align {layout.align}, stride {layout.stride}"
     return f"{name}: {facts}. print(layout_of({name})) shows its offsets."
 
 
 class TypeMeta(type):
-    """The class of all types: they print as their name, and hold still."""
+    """The metaclass of all types: they print as their name and cannot be changed."""
 
     __layout__: Layout
     __members__: dict[str, ColumnSpec]
@@ -115,7 +115,7 @@ class TypeMeta(type):
             return inspect.Signature([inspect.Parameter(name, kind) for name, kind in both])
         if "" in specs:
             return inspect.Signature([inspect.Parameter("column", inspect.Parameter.POSITIONAL_ONLY)])
-        # WGSL allows names that Python has for itself; those are given as **{"lambda": column}.
+        # WGSL allows names that are keywords in Python; those are passed as **{"lambda": column}.
         named = [name for name in specs if name.isidentifier() and not keyword.iskeyword(name)]
         kind = inspect.Parameter.KEYWORD_ONLY
         parameters = [inspect.Parameter(name, kind, annotation=specs[name].type) for name in named]
@@ -124,7 +124,7 @@ class TypeMeta(type):
         return inspect.Signature(parameters)
 
     def __dir__(cls) -> list[str]:
-        """The members, and what class bodies define beside them; nothing that every type has."""
+        """The members and whatever else class bodies define, without what every type has."""
         found: set[str] = set()
         for base in cls.__mro__:
             if isinstance(base, TypeMeta):
@@ -133,7 +133,7 @@ class TypeMeta(type):
 
     def __setattr__(cls, name: str, value: Any) -> None:
         held = cls.__dict__.get(name)
-        # cloudpickle sets again all that a class had: what a recipe makes lacks its methods and class variables.
+        # cloudpickle sets all attributes of a class again: a class that a recipe made lacks methods and class variables.
         if name in cls.__dict__ and _alike(value, held):
             return
         new = name not in cls.__dict__ and cls in _remade_types
@@ -147,7 +147,7 @@ class TypeMeta(type):
 
 
 def refuse_options(name: str, options: Mapping[str, Any]) -> None:
-    """Raise LayoutError for what a class line may not say beside its bases."""
+    """Raise LayoutError for keyword arguments on a class line."""
     if options:
         shown = ", ".join(f"{option}={value!r}" for option, value in options.items())
         raise LayoutError.of("struct-option", options=shown, name=name)

@@ -74,7 +74,7 @@ class SplitColumn:
         return np.result_type(*self.arrays)
 
     def broadcast_to(self, leading: Shape) -> SplitColumn:
-        """The same arrays over more leading dimensions; nothing is copied."""
+        """The same arrays with more leading dimensions; nothing is copied."""
         arrays = tuple(np.broadcast_to(array, leading + self.rest) for array in self.arrays)
         return SplitColumn(arrays, leading, self.rest)
 

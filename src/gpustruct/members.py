@@ -1,4 +1,4 @@
-"""Members: how a class body says them, and the `Field` that a finished class shows for each."""
+"""Members: how a class body declares them, and the `Field` that a class has for each."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def core_of(type_: Any) -> Any:
 
 
 def column_spec(name: str, type_: Any) -> ColumnSpec:
-    """What the column of a member of this type must be."""
+    """The specification of the column of a member of this type."""
     counts = [count for count, _ in type_.__layout__.axes]
     dims = tuple(count for count in counts if count is not None)
     return ColumnSpec(name, type_, core_of(type_), dims, None in counts)
 
 
 class _FieldDoc:
-    """What `help` says of one field: where it is. Of the class `Field`: its docstring."""
+    """`__doc__` of Field: for one field, where it is; for the class, its docstring."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -105,10 +105,10 @@ type.__setattr__(Field, "__doc__", _FieldDoc(Field.__doc__ or ""))
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Attribute:
-    """What stands behind the type in Annotated. Its number is as it was given, and checked with the member.
+    """What follows the type in Annotated. Its number is kept as it was given, and checked with the member.
 
-    Equal only to the same attribute of the same kind of number: `typing` keeps one Annotated for all that
-    compare equal, so align(16), size(16) and align(16.0) must not.
+    Equal only to the same attribute with the same kind of number: `typing` keeps one Annotated for all that
+    compare equal, so align(16), size(16) and align(16.0) must differ.
     """
 
     value: int
@@ -197,11 +197,11 @@ DeclaredType = tuple[Any, int | None, int | None, int | None]
 
 
 class Body(dict[str, Any]):
-    """What a class statement fills: there Python has mangled names that start with two underscores."""
+    """The namespace of a class statement: in it, Python has mangled names that start with two underscores."""
 
 
 def inherited(name: str, bases: tuple[type, ...]) -> dict[str, DeclaredType]:
-    """The members that a struct has from its base."""
+    """The members that a struct inherits from its base."""
     base: Any = bases[0]
     layout: Layout | None = getattr(base, "__layout__", None)
     if layout is None:
@@ -216,7 +216,7 @@ def inherited(name: str, bases: tuple[type, ...]) -> dict[str, DeclaredType]:
 
 
 def as_written(member_name: str, struct: str) -> str:
-    """A member's name as it stands in the class body: Python puts ``_Struct`` before ``__name``."""
+    """A member's name as it was written: in a class body Python changes ``__name`` to ``_Struct__name``."""
     prefix = f"_{struct.lstrip('_')}"
     return member_name.removeprefix(prefix) if member_name.startswith(f"{prefix}__") else member_name
 
@@ -233,7 +233,7 @@ def refuse_default(struct: str, name: str, namespace: Mapping[str, Any]) -> None
 
 
 def is_class_variable(annotation: Any, scope: Mapping[str, Any], where: str) -> bool:
-    """Whether an annotation is of a class variable, which is no member."""
+    """Whether an annotation says ClassVar; then it declares no member."""
     if isinstance(annotation, str):
         if "ClassVar" not in annotation:
             return False
@@ -242,7 +242,7 @@ def is_class_variable(annotation: Any, scope: Mapping[str, Any], where: str) -> 
 
 
 def evaluate(annotation: Any, scope: Mapping[str, Any], where: str) -> Any:
-    """What an annotation says that was written, or kept, as text."""
+    """The value of an annotation that may be text."""
     if not isinstance(annotation, str):
         return annotation
     try:

@@ -1,4 +1,4 @@
-"""The types: f32 … mat4x4h, atomic, array, and Struct, whose subclasses are the user's own.
+"""The types: f32 … mat4x4h, atomic, array, and Struct, which users subclass.
 
 Each is a class that carries its layout; each instance is a batch of its values (`batches`).
 WGSL §6.2 (plain types), §14.4.1 (alignment and size).
@@ -91,8 +91,8 @@ class array(TypeBase):
     """``array[T, N]``: N elements at T's stride; ``array[T]``: as many as the buffer holds.
 
     WGSL §6.2.9. A runtime-sized array is a type of its own or the last member of a struct. The element
-    must have a fixed footprint. To a type checker the column of an array is Any, so that both spellings pass
-    pyright and mypy as they are; say what it is where that helps: ``lights: Light = scene.lights``.
+    must have a fixed footprint. To a type checker the column of an array is Any, so that pyright and mypy accept
+    both spellings; annotate it where that helps: ``lights: Light = scene.lights``.
     Raises LayoutError for a count or an element that WGSL refuses.
 
     >>> from gpustruct import array, vec3f, layout_of
@@ -195,7 +195,7 @@ def _finish(cls: Any, name: str, bases: tuple[type, ...], namespace: dict[str, A
 
 
 def _complete(cls: Any, layout: Layout, members: Mapping[str, Any]) -> None:
-    """Give a new class what a finished struct has: its layout, and what each member is."""
+    """Give a new class its layout and its members."""
     specs = {name: column_spec(name, type_) for name, type_ in members.items()}
     type.__setattr__(cls, "__layout__", layout)
     type.__setattr__(cls, "__members__", specs)
@@ -290,7 +290,7 @@ def _way_out(thing: Any) -> str:
 
 
 class Struct(TypeBase, metaclass=StructMeta):
-    """The base of the user's own types: annotate members, get a WGSL struct and batches of it.
+    """The base of user-defined structs: annotate members, get a WGSL struct and batches of it.
 
     The class carries its layout (`layout_of`), each member a `Field`. An instance is a batch: it holds
     one column per member by reference, copies nothing, and converts nothing until it is packed. A
@@ -344,7 +344,7 @@ def base_of(cls: Any) -> Any:
 
 
 def struct_over(layout: Layout, members: Mapping[str, Any], **namespace: Any) -> Any:
-    """A Struct class whose members are where `layout` says, whatever the rules make of their types."""
+    """A Struct class with the offsets of `layout`, even where WGSL's rules would give others."""
     cls = type.__new__(StructMeta, layout.name, (Struct,), {"__slots__": (), "__module__": __name__, **namespace})
     _complete(cls, layout, members)
     return cls
@@ -353,8 +353,8 @@ def struct_over(layout: Layout, members: Mapping[str, Any], **namespace: Any) ->
 def layout_of(type_: Any) -> Layout:
     """The layout of a type: sizes, offsets, padding, binding sizes, uniform rules.
 
-    Nothing is computed here: a class has its layout since it was made. Raises LayoutError for anything
-    but a gpustruct type or a batch. WGSL §14.4.
+    Nothing is computed: the layout was made with the class. Raises LayoutError for anything but a gpustruct
+    type or a batch. WGSL §14.4.
 
     >>> from gpustruct import vec3f, layout_of
     >>> layout_of(vec3f).align, layout_of(vec3f).size, layout_of(vec3f).stride
@@ -376,7 +376,7 @@ def _reduce_type(cls: Any) -> Any:
 
 
 def _recipe(cls: Any) -> tuple[Any, tuple[Any, ...]]:
-    """A function and its arguments that make the type again."""
+    """A function and arguments that make the type again."""
     if hasattr(cls, "__component__"):
         return operator.getitem, (atomic, cls.__component__)
     if hasattr(cls, "__element__"):

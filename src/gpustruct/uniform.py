@@ -1,4 +1,4 @@
-"""uniform_safe: a twin of a type that every backend accepts in ``var<uniform>``, and the WGSL that reads it."""
+"""uniform_safe: a version of a type that is legal in ``var<uniform>`` everywhere, and the WGSL that reads it."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ class _Rewriting:
             marks[member.name] = self.marks(member, made.__layout__, end)
             own_align, own_size = (mark or own for mark, own in zip(marks[member.name], (made.__layout__.align, made.__layout__.size), strict=True))  # fmt: skip
             end, highest = round_up(own_align, end) + own_size, max(highest, own_align)
-        # A struct that fills multiples of 16 is legal as an element, and in front of any member.
+        # A struct whose size is a multiple of 16 is legal as an element and before any member.
         if inner and round_up(highest, end) % 16:
             last = cls.__layout__.fields[-1].name
             marks[last][1] = (marks[last][1] or members[last].__layout__.size) + round_up(16, end) - end
@@ -181,7 +181,7 @@ class _Rewriting:
         return self.structs[cls]
 
     def marks(self, member: Member, made: Layout, end: int) -> list[int | None]:
-        """@align and @size for a member whose type is `made` now, behind `end` bytes."""
+        """@align and @size for a member whose type is `made` now and which follows `end` bytes."""
         written = member.explicit_size if (member.explicit_size or 0) >= made.size else None
         aligned = member.explicit_align if (member.explicit_align or 0) >= made.align else None
         required = round_up(16, made.align)
@@ -206,7 +206,7 @@ class _Rewriting:
         return _arrays(self.wrapper(core), layout)
 
     def wrapper(self, core: Any) -> Any:
-        """A struct of one `core`, filled up to a multiple of 16 bytes."""
+        """A struct with one member, `core`, padded to a multiple of 16 bytes."""
         if core not in self.wrappers:
             spelled = core.__layout__.name
             name = f"Padded{spelled[0].upper()}{spelled[1:]}"
@@ -238,7 +238,7 @@ def _marked(type_: Any, aligned: int | None, sized: int | None) -> Any:
     return type_ if sized is None else Annotated[type_, size(sized)]
 
 
-# The functions that read what was rewritten.
+# The WGSL functions that read rewritten members.
 
 
 def _readers(before: Layout, after: Layout, variable: str) -> list[str]:
@@ -263,7 +263,7 @@ def _readers(before: Layout, after: Layout, variable: str) -> list[str]:
 def _rewritten(
     before: Layout, after: Layout, path: tuple[str, ...], place: str, outer: int, letters: list[str]
 ) -> Iterator[tuple[tuple[str, ...], str, int, Layout, Layout]]:
-    """Each rewritten array: its path, the text of its place, the number of indices in that, both layouts."""
+    """Each rewritten array: its path, the WGSL expression for it, the number of indices in that, and both layouts."""
     made = {member.name: member.layout for member in after.fields}
     for member in before.fields:
         own, new, name = member.layout, made[member.name], f"{place}.{member.name}"
@@ -288,7 +288,7 @@ def _vec4_read(place: str, indices: list[str], counts: list[int], core: Layout) 
     return f"return {place}[{index} / 4u][{index} % 4u];"
 
 
-# The same values as a batch of the twin.
+# Batches of the original, as batches of the twin.
 
 
 def _converted(batch: Any, cls: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The schemas that measurements use, their columns, and the two sides they are compared with.
+"""The schemas that benchmarks use, their columns, and what packing is compared with.
 
 Shared by `gpustruct demo`, `gpustruct bench` and the benchmark suites.
 """
@@ -22,7 +22,7 @@ Flavour = Literal["f32", "f64", "strided", "structured"]
 
 
 class Particle(Struct):
-    """48 bytes, no padding: two vec3f that scalars fill up, one vec4f."""
+    """48 bytes, no padding: each vec3f is followed by a scalar."""
 
     position: vec3f
     life: f32
@@ -41,7 +41,7 @@ class Light(Struct):
 
 
 class MaterialBad(Struct):
-    """80 bytes of which 44 are used: an order that wastes 36."""
+    """80 bytes, 36 of them padding, because of the order of the members."""
 
     roughness: f32
     albedo: vec4f
@@ -52,7 +52,7 @@ class MaterialBad(Struct):
 
 
 class Camera(Struct):
-    """208 bytes: matrices that numpy holds row after row."""
+    """208 bytes: matrices, whose columns come from C-ordered arrays and must be transposed."""
 
     view: mat4x4f
     projection: mat4x4f
@@ -114,19 +114,19 @@ def make(cls: Any, n: int, flavour: Flavour = "f32") -> Batch:
 
 
 def placements(cls: Any, rows: np.ndarray) -> dict[str, np.ndarray]:
-    """The fields of a structured array in device layout, matrices seen as [row, col]."""
+    """The fields of a structured array in device layout, with matrices as [row, col]."""
     views = unpack(cls, rows.view(np.uint8).reshape(-1))
     return {name: getattr(views, name) for name in cls.__members__}
 
 
 def assign(targets: dict[str, np.ndarray], values: dict[str, np.ndarray]) -> None:
-    """What a numpy user does: one assignment a field, between columns and a structured array."""
+    """What a numpy user does: one assignment for each field, between columns and a structured array."""
     for name, target in targets.items():
         target[...] = values[name]
 
 
 def naive_loop(cls: Any, values: dict[str, np.ndarray], n: int) -> bytearray:
-    """What a plain Python user does: one struct.pack_into per member and record, for the first `n`."""
+    """What a Python user without numpy does: one struct.pack_into for each member of each of the first `n` records."""
     layout = layout_of(cls)
     data = bytearray(layout.stride * n)
     codes = {name: row.format[1:] for name, row in SCALARS.items()}
@@ -143,9 +143,9 @@ def naive_loop(cls: Any, values: dict[str, np.ndarray], n: int) -> bytearray:
 
 
 def medians(sides: Sequence[Callable[[], Any]], rounds: int = 7, at_least: float = 0.0) -> list[float]:
-    """Seconds a call of each side: the sides take turns, each gives its median over the rounds.
+    """The median time of a call of each side, in seconds, over rounds in which the sides alternate.
 
-    `at_least` seconds a round: short calls are repeated until a round lasts that long.
+    Short calls are repeated until a round lasts `at_least` seconds.
     """
     loops: list[int] = []
     for side in sides:

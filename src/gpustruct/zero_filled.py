@@ -1,4 +1,4 @@
-"""Fewer values than a fixed array has, with zeros for the rest."""
+"""The first values of a fixed array, with zeros for the rest."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 
 class zero_filled:
-    """The first values of a fixed array; the rest of it becomes zero.
+    """The first values of a fixed array; the other elements become zero.
 
-    A view and records of objects take it wherever they take a list for an array: ``v.lights = zero_filled([a, b])``.
-    Without it a list that is too short is an error. Where it is used, SourceError is raised if it has more values
-    than the array.
+    Assignments to views and records of objects accept it wherever they accept a list for an array: ``v.lights = zero_filled([a, b])``.
+    A plain list that is too short is an error. SourceError is raised if there are more values than the array has
+    elements.
 
     >>> from gpustruct import Struct, array, f32, view
     >>> from gpustruct.views import zero_filled

@@ -1,6 +1,6 @@
-"""A column of any library as numpy's arrays: one function that the constructor, `batch` and views use alike.
+"""Reads a column of any library as numpy arrays. Constructors, `batch` and views all use this one function.
 
-None of the libraries is imported before one of its objects comes.
+No library is imported before it is needed for one of its objects.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _PLAIN = frozenset((int, float, bool, list, tuple))
 
 
 def library(source: Any) -> str:
-    """Which of the libraries known here made the value's class, or a class it extends; "" for none.
+    """The library, of those known here, that defines the value's class or one of its bases; "" for none.
 
-    Told by the name of the module, so that none of them is imported.
+    It goes by module names, so that no library is imported.
     """
     for base in type(source).__mro__:
         top = base.__module__.partition(".")[0]
@@ -39,7 +39,7 @@ def is_frame(source: Any, made_by: str) -> bool:
 
 
 def read_frame(source: Any, where: str) -> NamedColumns | None:
-    """The columns by name of a frame of any library, or of what offers Arrow's capsules; None for others."""
+    """The columns by name of a frame of any library; None for other objects."""
     made_by = library(source)
     return _LIBRARIES[made_by].frame(source, where) if made_by and is_frame(source, made_by) else None
 
@@ -47,8 +47,8 @@ def read_frame(source: Any, where: str) -> NamedColumns | None:
 def read_column(source: Any, spec: ColumnSpec, where: str) -> Any:
     """`source` as a column of `spec`: an array or a SplitColumn of numbers; for a struct also NamedColumns, or `source` itself.
 
-    Copies nothing that has its numbers in memory that numpy can see. Raises SourceError for missing values, for
-    what holds no numbers, and for whatever a library raises while it is read.
+    Does not copy numbers in memory that numpy can use. Raises SourceError for missing values, for columns without numbers,
+    and if a library raises while it is read.
     """
     if type(source) is np.ndarray and is_numpy_number(source.dtype):
         return source.view()
@@ -73,7 +73,7 @@ def _read(source: Any, spec: ColumnSpec, where: str) -> Any:
         parts = tuple(read_column(part, spec, f"{where}[{k}]") for k, part in enumerate(source.arrays))
         return SplitColumn(parts, source.leading_shape, source.rest)
     if isinstance(source, tuple) and spec.inner and not spec.runtime and any(map(_is_column, source)):
-        # A tuple of columns has one for each component, as a tuple of names has.
+        # A tuple of columns has one for each component, like a tuple of names.
         return read_column(SplitColumn(source, (), ()), spec, where)
     if isinstance(source, Mapping) or source is None or arrays.is_structs(source):
         raise arrays.refused_source(arrays.describe(source), spec, where)

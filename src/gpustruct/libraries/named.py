@@ -1,4 +1,4 @@
-"""What libraries' columns have in common: columns by name, and lists of one length as inner dimensions."""
+"""What columns of all libraries share: columns by name, and lists of equal length as inner dimensions."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ class NamedColumns(NamedTuple):
 
     keys: Sequence[Any]
     get: Callable[[Any, ColumnSpec, str], Any]
-    # How a message shows the names that came, and where it says the fault is.
+    # The place that messages name.
     where: str
-    # Names that are no columns unless a member is called like them: padding that somebody wrote out.
+    # Fields of explicit padding: ignored unless a member has the name.
     padding: frozenset[str] = frozenset()
 
 
 def shaped(values: np.ndarray | NamedColumns, shape: Shape) -> Any:
-    """Values that follow each other, in rows of lists: the shape of the lists comes first."""
+    """Reshape values that follow each other: the shape of the lists comes first."""
     if len(shape) < 2:
         return values
     if not isinstance(values, NamedColumns):

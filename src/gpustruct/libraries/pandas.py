@@ -30,7 +30,7 @@ def frame(source: Any, where: str) -> NamedColumns:
 def column(series: Any, spec: ColumnSpec, where: str) -> Any:
     """A pandas Series, Index or extension array as an array: no copy of numpy's own dtypes, nor of nullable ones."""
     dtype: Any = series.dtype
-    # pandas makes floats of integers with missing values: NaN is one then.
+    # pandas converts integers with missing values to floats, with NaN for the missing ones.
     gaps = isinstance(dtype, np.dtype) and dtype.kind == "f" and is_integer(spec)
     if isinstance(dtype, np.dtype) and dtype.kind not in "OMm" and not gaps:
         return read_array(series.to_numpy(), spec, where)

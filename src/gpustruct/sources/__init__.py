@@ -1,4 +1,4 @@
-"""`batch`: whatever holds columns or records, as a batch. See `naming` for which column feeds which member."""
+"""`batch`: makes a batch from a source of columns or records. See `naming` for which column is for which member."""
 
 from __future__ import annotations
 
@@ -33,25 +33,25 @@ def batch(
 
     Columns, by reference and not copied: a mapping (nested, or with dotted names), a numpy structured array
     (nested, unaligned, byte-swapped, any strides), a pandas or polars DataFrame, an Arrow table or record
-    batch, what offers Arrow's C interface (duckdb), anything with the buffer protocol, ``__array_interface__`` or
+    batch, what offers Arrow's C interface (duckdb), objects with the buffer protocol, ``__array_interface__`` or
     ``__array__`` whose dtype has fields (h5py, zarr, xarray). Each column may be an array of any of these
-    libraries, or of torch and jax in memory that the CPU reads; ``T(...)`` takes the same columns. Those that have
-    no such memory are copied: Arrow columns of several chunks, booleans of a bit each, dictionaries of numbers.
+    libraries, or of torch and jax in memory that the CPU reads; ``T(...)`` takes the same columns. Some columns
+    must be copied: Arrow columns of several chunks, booleans of one bit each, dictionaries of numbers.
 
     Records: a list or other iterable of dicts, tuples (in the members' order), dataclasses, attrs, named
     tuples or plain objects; a single dataclass, attrs or named tuple is a 0-d batch. They are converted here,
     in one compiled pass, into an array in device layout.
 
-    Members find their column by name; a keyword, or the mapping `names` for dotted members, says another:
-    ``life="age"``, ``position=("x", "y", "z")`` feeds a vector from three columns without joining them. For a
-    type that is no struct, `source` is the column itself, or `names` says which ones of the source. A member that is
+    Members find their column by name; a keyword, or the mapping `names` for dotted members, gives another:
+    ``life="age"``, ``position=("x", "y", "z")`` makes a vector from three columns without joining them. For a
+    type that is no struct, `source` is the column itself, or `names` names columns of the source. A member that is
     called `extra` or `defaults` is renamed through `names`.
 
-    ``extra="ignore"`` passes over columns, and over keys and attributes of records, that no member has. `defaults` maps
+    ``extra="ignore"`` ignores columns, and keys and attributes of records, that have no member. `defaults` maps
     members, dotted for nested ones, to columns or values for those that the source or a record lacks.
 
     Raises SourceError for members without a column, columns without a member, missing values (null, NA,
-    None, masked; NaN is a value), and for what converts to no WGSL type. Values are range-checked when packed;
+    None, masked; NaN is a value), and for columns that cannot be converted to the member's type. Values are range-checked when packed;
     those of records here.
 
     >>> import numpy as np
@@ -81,7 +81,7 @@ def batch(
     if not names and not renames:
         if isinstance(source, cls):
             return source
-        # Records in a list may lack members, or have others.
+        # Records in a list may have missing or extra members.
         made = None if isinstance(source, list) else _of_usual(cls, source)
         if made is not None:
             return made
@@ -110,9 +110,9 @@ def _is_name(name: Any) -> bool:
 
 
 def _of_usual(cls: Any, source: Any) -> Any:
-    """A batch of a mapping or a structured array that has just the type's columns, or of a list of records.
+    """A batch from a mapping or structured array with exactly the type's columns, or from a list of records.
 
-    None where anything is unusual.
+    None for everything else.
     """
     kind = source.__class__
     if kind is dict:

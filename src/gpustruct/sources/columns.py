@@ -1,4 +1,4 @@
-"""What a source is: columns by name, records one by one, or one column over the memory that it has."""
+"""Reads a source: as named columns, as records, or as one column over existing memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .records import fields_of
 
 
 def column(source: Any, spec: ColumnSpec, where: str) -> Any:
-    """`source` as `as_column` takes it: an array, a batch, or NamedColumns for a nested struct."""
+    """`source` in the form that `as_column` takes: an array, a batch, or NamedColumns for a nested struct."""
     source = as_batch(source)
     if isinstance(source, Batch):
         return source
@@ -31,7 +31,7 @@ def column(source: Any, spec: ColumnSpec, where: str) -> Any:
 
 
 def nested(spec: ColumnSpec, source: Any, where: str) -> Any:
-    """A batch from whatever a nested struct's columns or records are in; what is neither comes back as it is."""
+    """A batch from the columns or records of a nested struct; anything else is returned unchanged."""
     if source is None or isinstance(source, str | bytes | int | float | complex | np.generic):
         return source
     value = column(source, spec, where)
@@ -42,7 +42,7 @@ NESTED[:] = [nested]
 
 
 def mapping(source: Any, where: str) -> NamedColumns:
-    """A mapping from names to values of any kind, or what has its methods, as groups of zarr have."""
+    """The columns of a mapping, or of an object with a mapping's methods, such as a zarr group."""
 
     def get(key: Any, spec: ColumnSpec, where: str) -> Any:
         return column(source[key], spec, where)
@@ -51,12 +51,12 @@ def mapping(source: Any, where: str) -> NamedColumns:
 
 
 def named_columns(cls: Any, source: Any, where: str) -> NamedColumns | None:
-    """The source's columns by name, or None where it is an iterable of records; SourceError for what is neither."""
+    """The source's columns by name, or None if it is an iterable of records; SourceError if it is neither."""
     try:
         return _named_columns(cls, source, where)
     except (GpuStructError, MemoryError):
         raise
-    except Exception as error:  # Whatever a library raises, for a file that was closed meanwhile, say.
+    except Exception as error:  # Whatever a library raises, for a closed file for example.
         return _refuse(where, source, error)
 
 
@@ -72,7 +72,7 @@ def _named_columns(cls: Any, source: Any, where: str) -> NamedColumns | None:
         return mapping(source, where)
     if library(source) or isinstance(source, np.ndarray):
         return _struct_column(cls, source, where)
-    # xarray's arrays offer both; with a dtype of numpy's, the array is what they hold.
+    # xarray's arrays have both interfaces; if the dtype is numpy's, the array interface is right.
     if not isinstance(getattr(source, "dtype", None), np.dtype) and (
         hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__")
     ):
@@ -81,7 +81,7 @@ def _named_columns(cls: Any, source: Any, where: str) -> NamedColumns | None:
 
 
 def _struct_column(cls: Any, source: Any, where: str) -> NamedColumns | None:
-    """One column of structs; None where it holds records as objects."""
+    """The fields of a column of structs; None if it is a column of Python objects."""
     if hasattr(source, "__arrow_c_stream__") and not hasattr(source, "null_count") and not hasattr(source, "isna"):
         return _capsule(source, where)
     try:
@@ -96,7 +96,7 @@ def _struct_column(cls: Any, source: Any, where: str) -> NamedColumns | None:
 
 
 def _capsule(source: Any, where: str) -> NamedColumns:
-    """What offers its columns through Arrow's C interface; pyarrow takes them over."""
+    """The columns of an object with Arrow's C interface, which pyarrow imports."""
     try:
         return arrow.foreign_table(source, where)
     except ImportError:
@@ -105,7 +105,7 @@ def _capsule(source: Any, where: str) -> NamedColumns:
 
 
 def _array(source: Any, where: str) -> NamedColumns | None:
-    """What becomes a structured array (of h5py, zarr, xarray); None for records, and for what has no array."""
+    """The columns of an object that converts to a structured array (h5py, zarr, xarray); None for records and other objects."""
     if not hasattr(type(source), "__array__"):
         return None
     array = np.asanyarray(source)
@@ -125,7 +125,7 @@ def _members(source: Batch, where: str) -> NamedColumns:
 
 
 def _buffer(source: Any, where: str) -> NamedColumns | None:
-    """What exports memory with a dtype of fields: ctypes arrays and structures, objects with ``__array_interface__``."""
+    """The columns of memory whose dtype has fields: ctypes arrays and structures, objects with ``__array_interface__``."""
     if hasattr(source, "__dlpack__"):
         _refuse(where, source)
     exported = source
@@ -187,10 +187,10 @@ def _refuse_lazy(where: str, source: Any) -> None:
 
 
 def _how_to_compute(source: Any) -> str:
-    """The method that gives the values of a source that is only a plan to get them; "" for one that has them."""
+    """The method that computes the values of a lazy source; "" for a source that has its values."""
     if isinstance(source, type):
         return ""
-    # xarray's objects have the method too; without dask inside, it answers None.
+    # xarray's objects have the method too; if they have no dask arrays, it returns None.
     if hasattr(source, "__dask_graph__") and source.__dask_graph__() is not None:
         return "compute"
     if hasattr(source, "__arrow_c_stream__"):

@@ -1,4 +1,4 @@
-"""Columns by name: which column of a source feeds which member."""
+"""Columns by name: which column of a source is for which member."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NO_OPTIONS = Options()
 
 
 class RecordList(NamedTuple):
-    """A column of records as objects: what a list of dicts is for a nested struct."""
+    """A column of records that are Python objects, such as a list of dicts for a nested struct."""
 
     source: Iterable[Any]
 
@@ -27,7 +27,7 @@ class RecordList(NamedTuple):
 def batch_of(
     spec: ColumnSpec, value: Any, where: str, renames: Renames = NO_RENAMES, options: Options = NO_OPTIONS
 ) -> Any:
-    """A struct's column as a batch where it came as named columns or as records; any other value as it is."""
+    """A struct's column as a batch if it is NamedColumns or a RecordList; any other value is returned unchanged."""
     if isinstance(value, RecordList):
         return from_records(spec.core, value.source, renames, where, options)
     if isinstance(value, NamedColumns):
@@ -52,7 +52,7 @@ def match_columns(cls: Any, source: NamedColumns, renames: Renames, options: Opt
 
 
 class Matcher:
-    """One walk over a type's members; notes which columns were taken and which members found none."""
+    """Finds a column for each member; notes which columns were used and which members have none."""
 
     def __init__(self, keys: dict[str, Any], source: NamedColumns, renames: dict[str, Any], options: Options) -> None:
         self.keys, self.source, self.renames, self.options = keys, source, renames, options

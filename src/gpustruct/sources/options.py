@@ -13,9 +13,9 @@ _PARAMETERS = ("extra", "defaults")
 
 
 class Options(NamedTuple):
-    """`extra`: pass over columns that no member has. `defaults`: values for members without a column, by dotted name.
+    """`extra`: ignore columns without a member. `defaults`: values for members without a column, by dotted name.
 
-    `root` and `renames` are what `batch` was called with, which messages tell to call again; "" outside of it.
+    `root` and `renames` are arguments of the call of `batch`, which messages repeat; "" for other calls.
     """
 
     extra: bool = False
@@ -35,7 +35,7 @@ class Options(NamedTuple):
 
 
 def options_of(cls: Any, extra: Any, defaults: Any, renames: Mapping[str, Any]) -> Options:
-    """The options that `batch` was called with; SourceError for what they cannot be."""
+    """The options of a call of `batch`; SourceError for illegal ones."""
     name = cls.__name__
     if not isinstance(extra, str) or extra not in ("refuse", "ignore"):
         way_out = f"a column for a member of that name goes into the mapping: batch({name}, source, {{'extra': {brief(extra)}}})"
@@ -55,7 +55,7 @@ def options_of(cls: Any, extra: Any, defaults: Any, renames: Mapping[str, Any]) 
 
 
 def member_names(cls: type[Batch], prefix: str = "") -> list[str]:
-    """The members of a type, those of nested structs dotted."""
+    """The members of a type; those of nested structs have dotted names."""
     names: list[str] = []
     for name, spec in cls.__members__.items():
         names += member_names(spec.core, f"{prefix}{name}.") if is_struct(spec) else [prefix + name]
@@ -65,7 +65,7 @@ def member_names(cls: type[Batch], prefix: str = "") -> list[str]:
 def way_out_of(
     options: Options, cls: Any, prefix: str, missing: Iterable[str], unknown: Iterable[str], *, records: bool
 ) -> str:
-    """What to type where a source of `cls` lacks members or has others.
+    """What to type if a source of `cls` lacks members or has extra columns.
 
     `prefix` is where `cls` is in the type that is passed to `batch`, as dotted names start there.
     """
@@ -82,7 +82,7 @@ def way_out_of(
 
 
 def _call(root: str, renames: Mapping[str, Any], extra: bool, defaults: Iterable[str] = ()) -> str:
-    """The call of `batch` that a message says to make."""
+    """The call of `batch` that a message suggests."""
     plain = {name: column for name, column in renames.items() if name.isidentifier() and name not in _PARAMETERS}
     dotted = {name: column for name, column in renames.items() if name not in plain}
     arguments = [root, "source", *([repr(dotted)] if dotted else [])]
@@ -93,7 +93,7 @@ def _call(root: str, renames: Mapping[str, Any], extra: bool, defaults: Iterable
 
 
 def _zeros(cls: Any, name: str, path: str, *, records: bool) -> list[str]:
-    """Zero for a member, or for each of a struct's, as the entries of a mapping of defaults."""
+    """Entries for a mapping of defaults: zero for a member, or for each member of a struct."""
     head, _, rest = name.partition(".")
     spec: ColumnSpec = cls.__members__[head]
     if rest:

@@ -23,10 +23,10 @@ from .options import Options, member_names, way_out_of
 
 Index = tuple[int, ...]
 Renamed = tuple[tuple[str, Any], ...]
-# How the kernel finds a member's value in a record.
+# How the compiled code finds a member's value in a record.
 BY_KEY, BY_INDEX, BY_NAME, BY_ITEM, BY_FIELD = range(5)
 
-# For fewer values than an array has.
+# Part of the error about a list that is shorter than its array.
 ZERO_FILLED = ", or zero_filled(values) for zeros after them (gpustruct.views.zero_filled)"
 
 _NO_RECORD = (str, bytes, int, float, complex, np.ndarray, np.generic, type)
@@ -36,20 +36,20 @@ NO_OPTIONS = Options()
 
 
 class Members(NamedTuple):
-    """What a record of a struct has: the type, where each member is found, and where messages say it is."""
+    """How the members of a struct are found in records, and how messages name them."""
 
     cls: Any
     keys: tuple[Any, ...]
     path: str
     options: Options
-    # A value for each member that may be missing, and MISSING for the others; None where none may.
+    # A default for each member that may be missing, and MISSING for the others; None if no member may be missing.
     defaults: tuple[Any, ...] | None
 
 
 def from_records(
     cls: Any, source: Iterable[Any], renames: Mapping[str, Any] | Renamed, path: str, options: Options = NO_OPTIONS
 ) -> Any:
-    """A batch of views of the records, packed; SourceError naming the member and the row of a fault."""
+    """A batch over the packed records; SourceError with the member and the row for a value that does not fit."""
     layout: Layout = cls.__layout__
     if layout.is_runtime_sized:
         way_out = "it is one record: give its members by name, the runtime-sized one as a batch or an array"
@@ -78,7 +78,7 @@ def _records_of(writer: Any, cls: Any, values: list[Any]) -> Any:
 
 @functools.lru_cache(maxsize=256)
 def _whole_writer(cls: Any) -> Any:
-    """The writer of a type's records as `batch` calls it without options; None where records are read another way."""
+    """The writer of a type's records for `batch` without options; None if the type is not written by one."""
     members = getattr(cls, "__members__", None)
     if not isinstance(cls, type) or not issubclass(cls, Batch) or members is None or "" in members:
         return None
@@ -96,7 +96,7 @@ def _check_renames(cls: Any, renamed: Renamed) -> None:
 
 
 def writer_of(cls: Any, renamed: Renamed = (), path: str = "", options: Options = NO_OPTIONS) -> Any:
-    """What writes one value of `cls`, a struct, into its bytes. `renamed` has the members' other names, `path` is for messages."""
+    """The writer for values of `cls`, a struct. `renamed` has other names for members, `path` is for messages."""
     if options.defaults:  # Values of any kind, which make no key.
         return _new_writer(cls, renamed, path, options)
     return _kept_writer(cls, renamed, path, options.extra, options.root, options.renames)
@@ -136,7 +136,7 @@ def _members(cls: Any, renamed: Renamed, path: str, options: Options) -> Members
 def _default(name: str, spec: ColumnSpec, options: Options) -> Any:
     if name in options.defaults:
         return options.defaults[name]
-    # A nested struct that is missing is one that lacks all its members.
+    # A missing nested struct counts as one that lacks all its members.
     nested = spec.type is spec.core and options.has_inside(name)
     return {} if nested else _structs.MISSING
 
@@ -148,7 +148,7 @@ def _inside(renamed: Renamed, name: str) -> Renamed:
 def member_writer(
     spec: ColumnSpec, layout: Layout, path: str, renamed: Renamed = (), options: Options = NO_OPTIONS
 ) -> Any:
-    """What writes one member's value: arrays of structs element by element, everything else at once."""
+    """The writer for one member: arrays of structs are written element by element, anything else as a whole."""
     if spec.core.__layout__.kind != "struct":
         (leaf,) = layouts.leaves(layout)
         unit = layouts.RECORD_SCALARS[leaf.scalar].size
@@ -163,12 +163,12 @@ def member_writer(
 
 
 def place_of(path: str, index: Index) -> str:
-    """Where a message says it is: ``Particle.position[3]``."""
+    """The place in a message: ``Particle.position[3]``."""
     return f"{path}[{', '.join(map(str, index))}]" if index else path
 
 
 def fitting(spec: ColumnSpec, path: str, index: Index, value: Any) -> np.ndarray:
-    """`value` as a native array of its member's own shape whose numbers fit; SourceError otherwise."""
+    """`value` as an array of the member's shape, native and in range; SourceError if that is not possible."""
     where = place_of(path, index)
     if type(value) is zero_filled and spec.dims and len(value.values) <= spec.dims[0]:
         count = len(value.values)
@@ -181,7 +181,7 @@ def fitting(spec: ColumnSpec, path: str, index: Index, value: Any) -> np.ndarray
     if value is None:
         raise SourceError.of("column-masked", kind="None", where=where, way_out="a number in place of None")
     if type(value) is int and not -(2**63) <= value < 2**64:
-        # numpy has no number for it, but the reason is its range.
+        # numpy cannot hold it, but the message is about its range.
         raise range_error(spec, value, where)
     try:
         found = read_column(as_batch(value), spec, where)
@@ -225,7 +225,7 @@ def fitting(spec: ColumnSpec, path: str, index: Index, value: Any) -> np.ndarray
 
 
 def fields_of(kind: type) -> tuple[str, ...] | None:
-    """The fields that a class declares: a dataclass, attrs or a named tuple; None for other classes."""
+    """The declared fields of a dataclass, an attrs class or a named tuple; None for other classes."""
     if dataclasses.is_dataclass(kind):
         return tuple(field.name for field in dataclasses.fields(kind))
     if "__attrs_attrs__" in dir(kind):
@@ -240,7 +240,7 @@ def _flat(keys: Iterable[Any]) -> list[str]:
 
 
 def _how(members: Members, index: Index, value: Any) -> int:
-    """How members are found in values of this one's class; SourceError where they cannot be."""
+    """How members are found in values of the same class; SourceError if that class is not supported."""
     kind = type(value)
     if kind is dict:
         return BY_KEY
@@ -264,7 +264,7 @@ def _how(members: Members, index: Index, value: Any) -> int:
 
 
 def _differences(members: Members, names: Iterable[str]) -> tuple[list[str], list[str]]:
-    """The keys that a record lacks which has these names, and the names that no member has."""
+    """The keys that a record with these names lacks, and those of the names that no member has."""
     came, defaults = set(names), members.defaults or (_structs.MISSING,) * len(members.keys)
     needed = [key for key, default in zip(members.keys, defaults, strict=True) if default is _structs.MISSING]
     missing = [key for key in _flat(needed) if key not in came]

@@ -1,4 +1,4 @@
-"""`view`: one record, or some, over its own bytes, for values that change one by one. See `_views` for the setters."""
+"""`view`: records over their own bytes, for values that change one by one. See `_views` for the setters."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ __all__ = ["changed_ranges", "forget", "update", "view", "zero_filled"]
 
 
 def view(cls: Any, data: Any = None, offset: int = 0, *, count: int | None = None) -> Any:
-    """One record over its own bytes, zero at first: assigning to its members writes those bytes at once.
+    """One record with bytes of its own, zero at first: assigning to its members writes into these bytes.
 
     ``v.time = 0.5``, ``v.camera.position = p``, ``v.lights[3].color = c``: each value has its member's own
-    shape, and is checked and converted as `pack` does; what does not fit leaves the bytes as they were. A
+    shape, and is checked and converted as in `pack`; if it does not fit, the bytes stay as they were. A
     nested struct takes a mapping, an object or a batch of all its members. Reading gives a Python number, a
     numpy view of the bytes (matrices [row, col]), or a view of the nested record. ``v[...]`` is the value of
-    a type that is no struct. ``v.update(mapping)`` sets many, or none where one is wrong; where a member has
-    that name, `update` does it. ``memoryview(v)`` and ``bytes(v)`` are the record's bytes.
+    a type that is no struct. ``v.update(mapping)`` sets many, or none if one is wrong; if a member is called
+    update, use the function `update`. ``memoryview(v)`` and ``bytes(v)`` are the record's bytes.
 
     `count` gives an array of records, ``view(T, count=n)[i]``; for a runtime-sized type it is the length of
-    its array. With `data`, a contiguous buffer of bytes, the records are those that lie at byte `offset` of
-    it, and nothing is copied. A view of ``uniform_safe(T)``, or of its type, takes and gives the values of `T`, and has
+    its array. With `data`, a contiguous buffer of bytes, the records are its bytes from `offset` on,
+    and nothing is copied. A view of ``uniform_safe(T)``, or of its type, takes and gives the values of `T`, and has
     the twin's bytes. Raises SourceError for data that is too small, and for values that do not fit.
     WGSL §14.4 (memory layout).
 

@@ -1,4 +1,4 @@
-"""Assigning to a whole record of a view, or to some of its records at once. A value that fails changes nothing."""
+"""Assigning to a whole record of a view, or to several records. A value that does not fit changes nothing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def assign_record(spec: ColumnSpec, layout: Layout, where: str, record: Any, val
 
 
 def assign_rows(spec: ColumnSpec, element: Layout, where: str, rows: Any, value: Any) -> None:
-    """Set all records of an array, or of a slice of one: by a list of values, or a batch with a record for each."""
+    """Set all records of an array or of a slice: from a list of values, or a batch of as many records."""
     if not isinstance(rows, _views.Records) or memoryview(rows).readonly:
         raise SourceError.of("view-readonly", where=where)
     count = len(rows)
@@ -58,7 +58,7 @@ def records_of(rows: Any) -> Any:
 def _assign(spec: ColumnSpec, layout: Layout, where: str, dims: Shape, target: memoryview, value: Any) -> None:
     core, kind = spec.core, getattr(type(value), "__seen__", None)
     if kind is core and not dims and memoryview(value).nbytes == target.nbytes:
-        # By way of a copy: both may be the same bytes, or overlap.
+        # Through a copy, because both may overlap.
         target[:] = bytes(value)
         return
     value = as_batch(value)
@@ -66,7 +66,7 @@ def _assign(spec: ColumnSpec, layout: Layout, where: str, dims: Shape, target: m
         value = batch(core, value)
     if isinstance(value, Batch) and core.__layout__.kind == "struct":
         value = as_seen(core, elements(value))
-        # Of a twin the bytes are the same.
+        # A twin has the same bytes.
         if type(value) not in (core, twin_of(core)) or value.__shape__ != dims:
             shape = f"{type(value).__name__} {value.__shape__}"
             way_out = f"give it a {core.__name__} of batch shape {dims}"
@@ -74,14 +74,14 @@ def _assign(spec: ColumnSpec, layout: Layout, where: str, dims: Shape, target: m
             raise SourceError.of("record-shape", where=where, **facts)
         target[:] = pack(value).data
         return
-    # Packed aside first.
+    # Packed into other memory first, so that an error changes nothing.
     scratch = np.zeros(target.nbytes, np.uint8)
     _records.write_value(member_writer(spec, layout, where), value, scratch, target.nbytes)
     target[:] = scratch.data
 
 
 def assign_column(rows: Any, name: str, where: str, value: Any) -> None:
-    """Set one member of each of some records, by a column of their shape or one that broadcasts to it."""
+    """Set one member of several records from a column, which is broadcast to their shape."""
     if memoryview(rows).readonly:
         raise SourceError.of("view-readonly", where=where)
     made = records_of(rows)

@@ -1,4 +1,4 @@
-"""Which bytes of views a buffer was last sent, so that only what changed is sent again."""
+"""Remembers which bytes of views were last sent to a buffer, so that only changed ones are sent again."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 from .. import _views
 
-# Changed bytes closer than this are sent together: a write of its own costs more than they do.
+# Changed bytes closer than this are sent in one write, because another write would cost more than the bytes between.
 GAP = 4096
 
 
 class SentBytes:
-    """What one buffer holds for certain because a view sent it.
+    """The bytes that one buffer certainly holds because a view sent them.
 
     Every step is safe to interrupt: bytes are dropped before anything else is written, and are remembered only after
     they were sent. Hold `lock` from the first until the last of these steps.
@@ -21,13 +21,13 @@ class SentBytes:
 
     __slots__ = ("__weakref__", "_known", "_recorded")
 
-    # One for all buffers: some writes go to several at once.
+    # One lock for all buffers, because some writes go to several.
     lock = threading.RLock()
 
     def __init__(self) -> None:
         # Offset -> the bytes that are there. No two overlap.
         self._known: dict[int, bytearray] = {}
-        # Ranges that an encoder writes once it is submitted, which nobody tells us: never certain again.
+        # Ranges that an encoder writes when it is submitted. We cannot know when, so their content is never certain again.
         self._recorded: list[tuple[int, int]] = []
 
     @property
@@ -47,12 +47,12 @@ class SentBytes:
         return before, _views.differences(now, before, GAP)
 
     def remember(self, offset: int, data: bytearray) -> None:
-        """Bytes `data` are at `offset` now, unless an encoder may still write there."""
+        """Remember that `data` is at `offset` now, unless an encoder may still write there."""
         if not any(start < offset + len(data) and offset < stop for start, stop in self._recorded):
             self._known[offset] = data
 
     def overwritten(self, start: int, stop: int, *, recorded: bool = False) -> None:
-        """Bytes [start, stop) are about to be written, or (`recorded`) will be when an encoder is submitted."""
+        """Forget bytes [start, stop): they are about to be written, or (`recorded`) will be when an encoder is submitted."""
         if recorded:
             joined = [(low, high) for low, high in self._recorded if low <= stop and start <= high]
             apart = [(low, high) for low, high in self._recorded if not (low <= stop and start <= high)]
@@ -65,17 +65,17 @@ _sent: weakref.WeakKeyDictionary[Any, SentBytes] = weakref.WeakKeyDictionary()
 
 
 def sent_to(target: Any) -> SentBytes:
-    """What is known of `target`, which is kept weakly."""
+    """What is known about `target`, which is referenced weakly."""
     found = _sent.get(target)
     return _sent.setdefault(target, SentBytes()) if found is None else found
 
 
 def changed_ranges(record: Any, target: Any, offset: int = 0) -> list[tuple[int, int]]:
-    """(first byte, bytes) of what differs from the bytes last taken for `target` at `offset`.
+    """The ranges (first byte, bytes) that differ from the bytes last taken for `target` at `offset`.
 
-    `target` is whatever the bytes go to, such as a wgpu buffer; it is kept weakly. The first time that is
-    all of them. Ranges start at multiples of 4 and have such sizes; close ones are joined. The bytes count as
-    taken from now on: call ``forget(target)`` where they did not arrive, or where anything else writes there.
+    `target` is the object that receives the bytes, such as a wgpu buffer; it is referenced weakly. The first call
+    returns all bytes. Offsets and sizes of ranges are multiples of 4; close ranges are joined. From now on the bytes count as
+    taken: call ``forget(target)`` if they did not arrive, or if anything else writes there.
 
     >>> from gpustruct import Struct, f32, vec3f, view
     >>> from gpustruct.views import changed_ranges
@@ -99,9 +99,9 @@ def changed_ranges(record: Any, target: Any, offset: int = 0) -> list[tuple[int,
 
 
 def forget(target: Any, *, recorded: bool = False) -> None:
-    """Everything counts as changed for `target` again; if `recorded` into a command encoder, from now on always.
+    """Make everything count as changed for `target`; if `recorded` into a command encoder, from now on at each call.
 
-    Call it after writing there by other means than gpustruct, whose own writes count already.
+    Call it after writing to `target` without gpustruct; gpustruct's own writes are known already.
 
     >>> from gpustruct.views import forget
     >>> forget(type("Buffer", (), {})())
