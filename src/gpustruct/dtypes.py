@@ -28,12 +28,12 @@ NUMBERS = {"f2": "f16", "f4": "f32", "f8": "f32", "b1": "u32"} | {
 def dtype_of(cls: Any) -> np.dtype:
     """The numpy dtype whose bytes are the type's device layout: explicit offsets, and padding at the end as a field.
 
-    ``np.zeros(n, dtype_of(T))`` are n records as a shader reads them; packing such an array is a copy.
-    Padding after the last member is the field ``"__padding"``, which everything here passes over: `memoryview`, and
-    whatever reads its format, would lose those bytes otherwise. ``layout_of(T).fields`` has the members alone.
+    ``np.zeros(n, dtype_of(T))`` are n records in device layout; packing such an array is a copy.
+    Padding after the last member is the field ``"__padding"``, which gpustruct ignores. Without it, `memoryview`
+    and everything that reads its format would lose those bytes. ``layout_of(T).fields`` has the members alone.
     A vector is a subarray ``(N,)``. A matrix is C columns, ``a["m"]["column"]`` of shape ``(n, C, R)``, as
-    WGSL stores it: ``a["m"]["column"] = M.swapaxes(-1, -2)``. An array element that padding follows is
-    ``a["points"]["element"]``. Raises LayoutError for a runtime-sized type and for what is no type.
+    WGSL stores it: ``a["m"]["column"] = M.swapaxes(-1, -2)``. An array element with padding after it is
+    ``a["points"]["element"]``. Raises LayoutError for a runtime-sized type, and for arguments that are not types.
     WGSL §14.4.1 (alignment and size).
 
     >>> from gpustruct import Struct, vec3f, u32, dtype_of
@@ -60,7 +60,7 @@ def dtype_of(cls: Any) -> np.dtype:
 
 
 def _padded(layout: Layout) -> np.dtype:
-    """The dtype of one element of an array of this type: as long as the stride."""
+    """The dtype of one element of an array of this type; its size is the stride."""
     inner = _dtype(layout)
     if layout.size == layout.record_stride:
         return inner
@@ -70,8 +70,8 @@ def _padded(layout: Layout) -> np.dtype:
 def _fields(fields: dict[str, tuple[np.dtype, int]], size: int) -> np.dtype:
     """A dtype of `size` bytes with these fields, and one more for the padding after them.
 
-    numpy exports gaps between fields but not the one after the last: the items of a memoryview have their size, while
-    its format ends with the last field, and numpy refuses to read that. In arrays of structs the gap is lost.
+    The format that numpy exports in a memoryview has the gaps between fields, but not the one after the last. So numpy
+    refuses to read such a memoryview, and in arrays of structs the gap is lost.
     """
     last, offset = list(fields.values())[-1]
     end = offset + last.itemsize
@@ -82,7 +82,7 @@ def _fields(fields: dict[str, tuple[np.dtype, int]], size: int) -> np.dtype:
 
 
 def _repeated(dtype: np.dtype, count: int) -> np.dtype:
-    """An array of `count`: of arrays too it is one of more dimensions, as numpy cannot export an array of arrays."""
+    """An array of `count` elements. An array of arrays gets one more dimension, because numpy cannot export nested arrays."""
     return np.dtype((dtype.base, (count, *dtype.shape)))
 
 
@@ -105,12 +105,11 @@ def struct_of(source: Any, name: str = "", types: Mapping[str, Any] | None = Non
     """A Struct class from a structured numpy dtype, a `ctypes.Structure` or a dataclass.
 
     Numbers become f32, f16, i32 or u32 (float64 is rounded and 64-bit integers are range-checked when they
-    are packed; bool becomes u32), structures nested structs, long arrays ``array[T, N]``. What could be two
-    things is asked for: an array of 2 to 4 numbers may be a vector or an array. `types` answers by member,
-    ``{"color": vec4f, "camera.view": mat4x4f}``, and may also say what has an inferred type. Fields of raw bytes
-    (``"V4"``) are padding and no members, unless `types` has them. The order of the
-    members is kept, their offsets are WGSL's own. Raises LayoutError for what cannot be inferred, showing
-    what could.
+    are packed; bool becomes u32), structures nested structs, long arrays ``array[T, N]``. Where a field could be two types, you must choose: 2 to 4 numbers may be a vector or an array. `types` maps members to
+    types,
+    ``{"color": vec4f, "camera.view": mat4x4f}``, and may override inferred types too. Fields of raw bytes
+    (``"V4"``) are ignored as padding, unless `types` has them. The members keep their order and get
+    WGSL's offsets. Raises LayoutError for fields whose type cannot be inferred, with the candidates.
 
     >>> import numpy as np
     >>> from gpustruct import struct_of, vec3f
@@ -157,7 +156,7 @@ def _made(title: str, found: dict[str, Any], asked: dict[str, str]) -> Any:
 
 
 def _example(option: str) -> str:
-    """A type to type in for a member: the first that it could be, or one that many such members are."""
+    """An example for a message: the first type that the member could have, or a common one."""
     kind, _, reason = option.partition(", which ")
     if not reason:
         return option
@@ -184,7 +183,7 @@ def _from_dtype(dtype: Any, title: str, answers: dict[str, Any], prefix: str, is
 
 
 def _inferred(dtype: np.dtype, title: str, answers: dict[str, Any], prefix: str) -> Any:
-    """A type, or words that say what it could be."""
+    """A type, or text that lists the candidates."""
     base: Any = dtype
     shape: tuple[int, ...] = ()
     while base.subdtype is not None:

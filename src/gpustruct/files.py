@@ -17,7 +17,7 @@ from .errors import SourceError
 from .memory_mapped import MappedColumns
 from .packing import BoundPlan, fault, pack_plan
 
-# Large enough for all threads, and for a write that costs little.
+# Large enough to keep all threads busy, and to make a write cheap for its size.
 PAGE_BYTES = 8 << 20
 
 
@@ -27,14 +27,14 @@ def pack_to(path: str | os.PathLike[str], batch: Any, *, progress: Callable[[int
     Memory is needed for one page, 8 MiB or one record, however large the batch is. Memory-mapped columns
     (numpy.memmap) are read once and released once packed, so they may be larger than memory too, and may be
     those of the very file that is replaced. `progress` is called with (records done, records in all) after
-    each page; values are checked as they are packed, so that covers everything.
+    each page; values are checked as they are packed, so there is no separate pass.
 
-    The records go to a new file in the same folder, which takes the place of `path` once it is whole: after any
+    The records go to a new file in the same folder, which is renamed to `path` once it is complete: after any
     error, Ctrl-C too, `path` is as it was before. It keeps the permissions of a file that it replaces; a symbolic
     link stays one.
 
-    Raises SourceError if a value does not fit, or if `path` is no path of a regular file; OSError from the
-    system, such as FileNotFoundError for a folder that is not there, or where the disk is full.
+    Raises SourceError if a value does not fit, or if `path` is not a regular file; OSError from the
+    system, for example if a folder is missing or the disk is full.
 
     >>> import os, tempfile
     >>> import numpy as np
@@ -58,11 +58,11 @@ def pack_to(path: str | os.PathLike[str], batch: Any, *, progress: Callable[[int
             shutil.copymode(target, aside)
         os.replace(aside, target)
     except BaseException as error:
-        # An interrupt may come before the file is there.
+        # An interrupt may come before the file exists.
         if os.path.exists(aside):
             os.unlink(aside)
         if isinstance(error, OSError) and error.filename == aside:
-            # The user knows nothing of the file aside.
+            # The user does not know about the temporary file.
             raise OSError(error.errno, error.strerror, target) from None
         raise
 
@@ -88,7 +88,7 @@ def _write(file: IO[bytes], batch: Batch, bound: BoundPlan, progress: Callable[[
 
 
 def _target(path: Any) -> str:
-    """The absolute path of the file itself, where `path` is a link; SourceError for what is no regular file."""
+    """The absolute path of the file, with links resolved; SourceError if it is not a regular file."""
     if not isinstance(path, str | os.PathLike):
         raise SourceError.of("file-path", current=type(path).__name__)
     try:

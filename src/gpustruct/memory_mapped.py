@@ -12,13 +12,13 @@ from .batches import Batch
 from .columns import Columns
 from .packing import Part, columns_of
 
-# The pages of smaller batches stay in memory: they may be wanted again.
+# The pages of smaller batches stay in memory, because they may be read again.
 LARGE_BYTES = 64 << 20
 SHARED_MODES = ("r", "r+", "w+")
 
 
 class MappedColumns:
-    """The memory-mapped columns of `parts`, which take `nbytes` when packed; none if that is little."""
+    """The memory-mapped columns of `parts`, if the batch packs into `nbytes`; empty for small batches."""
 
     def __init__(self, batch: Batch, parts: Sequence[Part], nbytes: int) -> None:
         self._columns: dict[int, list[tuple[np.ndarray, Any]]] = {}
@@ -29,7 +29,7 @@ class MappedColumns:
         return any(self._columns.values())
 
     def release(self, part: Part, start: int, stop: int) -> None:
-        """Release the pages of records [start, stop); whoever reads them again gets them from the file."""
+        """Release the pages of records [start, stop); they are read from the file again when needed."""
         for view, memory in self._columns.get(id(part), []):
             low, high = np.lib.array_utils.byte_bounds(view[start:stop])
             origin = np.frombuffer(memory, np.uint8).__array_interface__["data"][0]
@@ -40,7 +40,7 @@ class MappedColumns:
 
 
 def _mapped(columns: Columns) -> list[tuple[np.ndarray, Any]]:
-    """The columns that are maps of files, with their maps; none where that cannot be told."""
+    """The columns that are memory-mapped files, with their maps; empty if that cannot be found out."""
     if not hasattr(mmap, "MADV_DONTNEED") or len(columns.shape) != 1:
         return []
     found: list[tuple[np.ndarray, Any]] = []

@@ -1,4 +1,4 @@
-"""The structs that `uniform_safe` makes, seen as what they were made from: views take and give the original's values."""
+"""The structs that `uniform_safe` makes, with the original's values: views of them accept and return those."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .types import array, plain_type, struct_over
 
 @functools.lru_cache(maxsize=256)
 def seen_as_original(cls: Any) -> Any:
-    """A struct of the original's members that lie where the twin `cls` has them; `cls` itself where it is no twin.
+    """A struct with the original's members at the offsets of the twin `cls`; `cls` itself if it is not a twin.
 
     >>> from gpustruct import Struct, array, f32, uniform_safe
     >>> class Weights(Struct):
@@ -47,7 +47,7 @@ def _arrays(element: Any, like: Layout) -> Any:
 
 
 def _spaced(type_: Any) -> Any:
-    """An array of numbers each of which starts at a multiple of 16 bytes."""
+    """An array of numbers with a stride of 16 bytes."""
     if type_.__layout__.kind != "array":
         return plain_type(dataclasses.replace(type_.__layout__, align=16), type_.__name__)
     element = _spaced(type_.__element__)
@@ -56,7 +56,7 @@ def _spaced(type_: Any) -> Any:
 
 
 def twin_of(cls: Any) -> Any:
-    """The twin that `cls`, or the struct inside its arrays, is seen from; `cls` itself where there is none."""
+    """The twin that `cls`, or the struct inside its arrays, belongs to; `cls` itself if there is none."""
     if cls.__layout__.kind == "array":
         element = twin_of(cls.__element__)
         return cls if element is cls.__element__ else array[element, cls.__layout__.count]

@@ -322,7 +322,7 @@ def make_struct(
 ) -> Any:
     """A Struct class, or another subclass of `base`, from a mapping of member names to types, Annotated or not.
 
-    Of `twin_of`, the struct that `uniform_safe` made it from, views take the values.
+    If `uniform_safe` makes the struct, `twin_of` is the original, whose values its views accept.
 
     >>> make_struct("Pair", {"a": f32, "b": vec3f}).b.offset
     16

@@ -52,7 +52,7 @@ def vertex_format(name: str, component: str, rows: int) -> Layout:
 
 
 def array(element: Layout, count: int | None, where: str = "") -> Layout:
-    """array<E, N>, or array<E> where `count` is None."""
+    """array<E, N>, or array<E> if `count` is None."""
     where = where or f"array[{element.python_name}{'' if count is None else f', {count}'}]"
     if element.is_runtime_sized:
         inner = element if element.tail is None else element.tail.layout

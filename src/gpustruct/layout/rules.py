@@ -1,4 +1,4 @@
-"""How the members of a struct are placed: one function, and a value for each set of rules."""
+"""How the members of a struct are placed: one function, and one value for each set of rules."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def _record_code(leaf: Leaf, source: Source) -> int:
 
 
 def _loops(leaf: Leaf, source: Source) -> list[Loop]:
-    """The loops over a record's scalars, outermost first; none for dimensions of one."""
+    """The loops over a record's scalars, outermost first, without dimensions of length 1."""
     pairs = zip(leaf.axes, source.strides, strict=True)
     return [Loop(size, record_step, column_step) for (size, record_step), column_step in pairs if size > 1]
 

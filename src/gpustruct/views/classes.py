@@ -1,4 +1,4 @@
-"""The classes of views: a MemberDescriptor for each member of a struct, made once for each type and place in it."""
+"""The classes of views: a MemberDescriptor for each member of a struct, made once for each type and each place in it."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from .updating import update
 
 
 def full_size(layout: Layout, count: int | None) -> int:
-    """Bytes that a view of `count` records (None: one) has, the padding after the last of them included."""
+    """Bytes that a view of `count` records (None: one) has, including the padding after the last one."""
     if layout.is_runtime_sized:
         return layout.header + layout.counted_stride * (count or 0)
     return layout.record_stride * (1 if count is None else count)
 
 
 def least_size(layout: Layout, count: int | None) -> int:
-    """Bytes that such a view must have: one vec3f fits into 12."""
+    """Bytes that such a view must have at least: 12 for one vec3f."""
     return layouts.extent(layout, count or 0 if layout.is_runtime_sized or count is not None else 1)
 
 
 @functools.lru_cache(maxsize=512)
 def root(cls: Any, count: int | None, short: bool = False) -> Any:
-    """The MemberDescriptor that a whole view is; `short`: over bytes that end where the last value does."""
+    """The MemberDescriptor for a whole view; `short`: its bytes end with the last value."""
     cls = seen_as_original(cls)
     layout: Layout = cls.__layout__
     spec, where = cls.__members__.get("") or ColumnSpec("", cls, cls, (), False), cls.__name__
@@ -63,7 +63,7 @@ def root(cls: Any, count: int | None, short: bool = False) -> Any:
 
 @functools.lru_cache(maxsize=512)
 def _record(cls: Any, where: str, count: int | None = None) -> Any:
-    """The class of views of `cls`, a struct: its members, and nothing else without underscores but update."""
+    """The class of views of the struct `cls`. Its only public names are the members and `update`."""
     layout: Layout = cls.__layout__
     members = {
         member.name: _member(member.name, f"{where}.{member.name}", spec, member.layout, member.offset, count)
@@ -96,7 +96,7 @@ def _member(name: str, where: str, spec: ColumnSpec, layout: Layout, offset: int
 def _array(
     name: str, where: str, spec: ColumnSpec, element: Layout, offset: int, count: int, stride: int, size: int
 ) -> Any:
-    """The MemberDescriptor of `count` elements, each a record, a value of numbers or an array of records."""
+    """The MemberDescriptor of `count` elements, each a record, a vector or matrix, or an array of records."""
     assign = functools.partial(assign_rows, spec, element, where)
     inner = _member(name, where, spec, element, 0, None)
     rows = _rows(spec, element, where, stride)
@@ -121,7 +121,7 @@ def _assign_slice(rows: Any, spec: ColumnSpec, element: Layout, where: str, valu
 
 
 class _Column:
-    """One member of each of some records: read as a view of their bytes, and assigned at once."""
+    """One member of several records: a view of their bytes, which can be assigned as a whole."""
 
     __slots__ = ("name", "where")
 
@@ -146,7 +146,7 @@ def _refuse_write(where: str, place: Any, value: Any) -> NoReturn:
 
 
 def _refuse_name(cls: Any, name: str) -> NoReturn:
-    if name.startswith("__") and name.endswith("__"):  # Whoever asks for a protocol expects no advice.
+    if name.startswith("__") and name.endswith("__"):  # Code that looks for a protocol does not read advice.
         raise AttributeError(name)
     kind = core_of(cls.__type__)
     way_out = closest(name, [known for known in kind.__members__ if known], "use v[...]")

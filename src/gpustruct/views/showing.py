@@ -11,7 +11,7 @@ from .. import _views
 from ..table import indented
 from .assigning import records_of
 
-# Arrays of more numbers show their shape only.
+# Larger arrays show only their shape.
 MOST_NUMBERS = 16
 
 
