@@ -401,7 +401,7 @@ def test_W26_numbers_of_64_bits_are_nagas(text: str) -> None:
 )
 def test_W27_F21_types_of_naga_warn_and_are_taken_for_naga(text: str, rule: str) -> None:
     message = refused(BUFFER + text, rule, "naga-type")
-    assert "u64" in text or "split in two" not in message
+    assert "u64" in text or "two of them" not in message
     assert taken(BUFFER + text, target="naga").bindings["a"].type is None
     refused(BUFFER + text, rule, target="tint")
 
