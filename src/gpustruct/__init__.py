@@ -24,7 +24,7 @@ WGSL      gpustruct.wgsl: parse, declare, check
 device    gpustruct.gpu: RecordBuffer, Uploader, write_buffer, read_buffer
 errors    GpuStructError: LayoutError, SourceError, WgslError, BindingError; BackendWarning
 
-`help(gpustruct.pack)` and so on explain each. The modules wgsl, vertex and gpu are imported when they are
+`help(gpustruct.pack)` explains a function. The modules wgsl, vertex and gpu are imported when they are
 first used.
 """
 

@@ -304,7 +304,7 @@ def full_column(spec: ColumnSpec, column: Any, shape: Shape) -> Any:
         return full.stack()
     if is_words(spec, full):
         return full.view("<u4")[..., 0]
-    # A new view each time: whoever gets it may give it another dtype or shape, and the batch keeps its own.
+    # A new view each time, because its user may assign to its dtype or shape.
     return full.view() if isinstance(full, np.ndarray) else full
 
 

@@ -287,7 +287,7 @@ def range_error(spec: ColumnSpec, value: Any, where: str) -> SourceError:
 
 
 def out_of_range(scalar: str, value: Any, name: str, where: str) -> SourceError:
-    """The error for a value that `scalar` does not hold; `name` is how the message's code calls the column."""
+    """The error for a value that `scalar` does not hold; `name` is the column in the message's code."""
     row = RECORD_SCALARS[scalar]
     if row.is_normalized:
         numbers = f"np.nan_to_num({name})" if value != value else name

@@ -1,4 +1,4 @@
-"""The formats of vertex data, and Vertex, whose subclasses are interleaved vertex and instance buffers.
+"""The vertex formats, and Vertex, the base of classes for interleaved vertex and instance buffers.
 
 WebGPU §10.3.6 (GPUVertexFormat): its 41 formats under its names, with an underscore where it has a hyphen.
 """
@@ -11,7 +11,7 @@ from . import layout as layouts
 from .layout import VERTEX
 from .types import StructMeta, TypeBase, TypeMeta, plain_type
 
-# The module that users import them from, so that signatures say gpustruct.vertex.float32x3.
+# Users import them from there, and signatures should say gpustruct.vertex.float32x3.
 MODULE = f"{__package__}.vertex"
 
 
@@ -49,12 +49,12 @@ class Vertex(TypeBase, metaclass=StructMeta):
     Each member is one attribute of the vertex shader, an ``array[float32x4, 4]`` four of them. A member starts at a
     multiple of its format's size or of 4, whichever is less; records are a multiple of 4 bytes apart; nothing else is
     padded. A Vertex class is a type like any other: `layout_of`, `pack`, `unpack`, `batch`, `view`, `dtype_of`,
-    `diagram`, `suggest` and `RecordBuffer` take it.
+    `diagram`, `suggest` and `RecordBuffer` accept it.
 
     Columns of floats are encoded for normalized formats, to the nearest integer, ties to even; a value outside
     [0, 1] or [-1, 1], or NaN, is a SourceError that names the record. Columns of the format's own integers (uint8
-    for unorm8x4) are copied as they are. Of unorm8x4_bgra a column is red, green, blue, alpha; of that and of
-    unorm10_10_10_2, columns of whole words (uint32, one a record) are copied too. `unpack` gives floats. Raises
+    for unorm8x4) are copied as they are. A column for unorm8x4_bgra is red, green, blue, alpha. For this format and
+    unorm10_10_10_2, columns of packed words (one uint32 a record) are copied too. `unpack` gives floats. Raises
     LayoutError at the class line. WebGPU §10.3.6 (vertex state).
 
     >>> import numpy as np

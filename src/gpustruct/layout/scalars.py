@@ -1,4 +1,4 @@
-"""The scalars that records hold, one row for each: all that the other modules know about them."""
+"""The scalars that records hold, one row for each. Other modules take all facts about scalars from here."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ SCALARS = {
         Scalar("f16", 2, "<e", "h", -65504.0, 65504.0, "f16", "shader-f16"),
     )
 }
-# What vertex formats have besides, by the names that they start with (WebGPU §10.3.6, GPUVertexFormat). Of the last
-# two, four are one integer of 4 bytes, so each counts as one byte. `suffix` is that of the shader's type.
+# The further scalars of vertex formats, by the start of the format's name (WebGPU §10.3.6, GPUVertexFormat). Four of the
+# last two share one integer of 4 bytes, so each counts as one byte. `suffix` is that of the shader's type.
 VERTEX_SCALARS = {
     row.name: row
     for row in (

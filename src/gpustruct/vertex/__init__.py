@@ -1,4 +1,4 @@
-"""Vertex data: classes of interleaved vertex and instance buffers, their formats, and what pipelines are told of them.
+"""Vertex data: classes of interleaved vertex and instance buffers, their formats, and their description for pipelines.
 
     from gpustruct import vertex
     from gpustruct.vertex import Vertex, float32x3, snorm8x4, unorm8x4, unorm16x2
