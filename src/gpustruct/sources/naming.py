@@ -116,7 +116,7 @@ class Matcher:
 
 
 def named_column(source: NamedColumns, keys: Mapping[str, Any], name: str, spec: ColumnSpec, where: str) -> Any:
-    """The source's column `name`, checked here, where messages can say its name."""
+    """The source's column `name`. It is checked here because here messages can say that name."""
     where, spec = f"{where} (column {name!r})", spec._replace(name=name)
     value = source.get(keys[name], spec, where)
     if is_struct(spec):
