@@ -29,7 +29,7 @@ def batch(
     defaults: Mapping[str, Any] | None = None,
     **renames: Any,
 ) -> T:
-    """A batch of `cls` from whatever holds its columns by name, or its records one by one.
+    """A batch of `cls` from a source of named columns, or of records.
 
     Columns, by reference and not copied: a mapping (nested, or with dotted names), a numpy structured array
     (nested, unaligned, byte-swapped, any strides), a pandas or polars DataFrame, an Arrow table or record
