@@ -101,7 +101,7 @@ def typegpu(count: int, rounds: int) -> float | None:
     node = shutil.which("node")
     if node is None or not (TYPEGPU / "node_modules").exists():
         return None
-    told = json.dumps({"rows": rows()[:count], "rounds": rounds, "atLeast": 0.002})
+    told = json.dumps({"rows": rows()[:count], "rounds": rounds, "perRound": 0.002})
     done = subprocess.run([node, "writer.mjs"], cwd=TYPEGPU, input=told, capture_output=True, text=True, check=True)
     found = json.loads(done.stdout)
     expected = bytearray(48 * count)

@@ -1,6 +1,8 @@
 """The rows that docs/performance.md quotes: ratios in one run, the two sides alternating, medians.
 
-python benchmarks/goals.py [--rounds 9] [--json FILE]
+python benchmarks/goals.py [--rounds 9] [--json FILE] [--fresh | --all] [--device]
+
+`--fresh` measures new batches, objects and the first parse; `--all` these too. Each of those rows has a goal.
 """
 
 from __future__ import annotations
@@ -8,10 +10,15 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from first_parse import parse_row
+from fresh_cases import Row, other_rows, pack_rows
 
 import gpustruct._kernel as kernel
 from gpustruct import pack, threads, unpack, workloads
@@ -75,14 +82,47 @@ def streamed_copy(n: int, rounds: int) -> dict[str, float]:
     return {"records": n, "pack_of_streamed_copy": streamed / packed, "streamed_copy_times_copy": streamed / copied}
 
 
+def object_rows(rounds: int) -> Iterator[Row]:
+    """The rows of bench_objects.py, which measures each kind in a process of its own."""
+    script = Path(__file__).with_name("bench_objects.py")
+    command = [sys.executable, str(script), "--json", "--rounds", str(rounds), "--count", "100", "--count", "10000"]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    yield from (Row(*json.loads(line)) for line in told.splitlines())
+
+
+def fresh_rows(rounds: int, device: bool) -> Iterator[Row]:
+    yield from pack_rows(rounds)
+    yield from other_rows(rounds)
+    yield from object_rows(rounds)
+    yield parse_row(rounds)
+    if device:
+        from bench_small_writes import device_rows
+
+        yield from device_rows(4 * rounds + 1)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--every-isa", action="store_true", help="the first six rows on each instruction set")
+    parser.add_argument("--fresh", action="store_true", help="new batches, objects and the first parse, and no more")
+    parser.add_argument("--all", action="store_true", help="these as well")
+    parser.add_argument("--device", action="store_true", help="with them, small writes to a device")
     args = parser.parse_args()
-    found: dict[str, Any] = {"machine": describe(), "load": os.getloadavg()[0], "pack": [], "threads": []}
+    found: dict[str, Any] = {"machine": describe(), "load": os.getloadavg()[0], "pack": [], "threads": [], "fresh": []}
     print(found["machine"], "load", found["load"], flush=True)
+    for row in fresh_rows(args.rounds, args.device) if args.fresh or args.all else ():
+        found["fresh"].append(row._asdict())
+        print(row, flush=True)
+    if not args.fresh:
+        measure_packing(args, found)
+    if args.json:
+        args.json.write_text(json.dumps(found, indent=1) + "\n")
+
+
+def measure_packing(args: argparse.Namespace, found: dict[str, Any]) -> None:
+    """Print the rows of kept batches, and add them to `found`."""
     for isa in kernel.isas() if args.every_isa else (kernel.isa(),):
         before = kernel.use_isa(isa)
         for name, n, flavour in PACK if isa == before else PACK[:6]:
@@ -106,8 +146,6 @@ def main() -> None:
             for r in rows
         ]
         print(f"{n:,} records, times one thread on", ", ".join(texts), flush=True)
-    if args.json:
-        args.json.write_text(json.dumps(found, indent=1) + "\n")
 
 
 if __name__ == "__main__":
