@@ -52,7 +52,7 @@ TEXTS = [
     text("pointer-type", "alias P = ptr<function, sampler>;", "the sampler", "alias P = sampler;"),
     text("pointer-variable", "var<private> p: ptr<function, f32>;", "declare what it points to", "var<private> p: f32;"),
     text("buffer-size", BUFFER + "var<storage> a: buffer<0>;", "use (1) or more", BUFFER + "var<storage> a: buffer<@@>;"),
-    text("immediate-array", "var<immediate> a: array<f32, 2>;", "members of their own", "struct A { x: f32, y: f32 } var<immediate> a: A;"),
+    text("immediate-array", "var<immediate> a: array<f32, 2>;", "separate members", "struct A { x: f32, y: f32 } var<immediate> a: A;"),
     text("buffer-space", "var<private> a: buffer<4>;", "use (var<storage>)", BUFFER + "@@ a: buffer<4>;"),
     text("extension-missing", "struct A { @builtin(primitive_index) x: u32 }", "put `(.+)` at the top", "@@ struct A { @builtin(primitive_index) x: u32 }"),
     text("diagnostic-conflict", "diagnostic(off, a.b); diagnostic(info, a.b);", "keep one of them", "diagnostic(off, a.b);"),

@@ -70,7 +70,7 @@ def read(argument: str) -> Text:
 
 
 def reason_of(error: OSError | ValueError) -> str:
-    """Why a file cannot be opened, without the path: a ValueError stands for a path that no file can have."""
+    """Why a file cannot be opened, without the path. A ValueError means that the path is impossible."""
     return (getattr(error, "strerror", None) or str(error)).lower()
 
 

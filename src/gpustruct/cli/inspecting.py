@@ -106,7 +106,7 @@ def look_at_all(args: argparse.Namespace) -> tuple[list[Seen], int]:
 def look_at(argument: str, *, skip: bool = False, target: TargetName = "spec") -> Seen:
     """Read and parse one input. Raises CommandError, WgslError.
 
-    A type that is not legal in uniform is no error here, so that its layout can be shown.
+    A type that is not legal in uniform does not raise an error here, so that its layout can be shown.
     """
     if inputs.is_schema(argument):
         cls = inputs.schema(argument)

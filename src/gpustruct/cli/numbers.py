@@ -22,7 +22,7 @@ def whole(option: str, least: int, most: int, example: int) -> Callable[[str], i
     """
 
     def number(text: str) -> int:
-        # int() raises an error of its own kind for a text of thousands of digits.
+        # int() refuses texts of thousands of digits, with another message.
         value = int(re.sub("[_,]", "", text)) if len(text) < 30 and _DIGITS.fullmatch(text.strip()) else least - 1
         if not least <= value <= most:
             shown = text if len(text) < 30 else f"{text[:27]}..."

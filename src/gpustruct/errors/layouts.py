@@ -44,7 +44,7 @@ TEMPLATES = {
     "vertex-class": "{function} takes a subclass of Vertex (current: {current}) - at {function}(...); write one: class Corner(Vertex): position: float32x3",
     "vertex-step-mode": "step_mode must be 'vertex' or 'instance' (current: {current}) - at vertex.layout(..., step_mode=...); use 'instance' for a buffer with a record for each instance",
     "vertex-locations": "locations must map members to locations (current: {current}) - at vertex.layout({type}, locations=...); {way_out}",
-    "vertex-location-twice": "each attribute needs a location of its own (current: {first} and {second} at location {location}) - at vertex.layout({type}); give {second} another, such as locations={{{second!r}: {free}}}",
+    "vertex-location-twice": "each attribute needs a different location (current: {first} and {second} at location {location}) - at vertex.layout({type}); give {second} another, such as locations={{{second!r}: {free}}}",
     "location-value": "a location must be a whole number, 0 or more (current: {value}) - at {where}; use 0, or leave it out to count up from the member before",
     "not-a-type": "{function} takes a gpustruct type (current: {current}) - at {function}(...); pass a class such as vec3f, array[f32, 4] or a subclass of Struct",
     "suggest-struct": "suggest takes a struct, whose members have an order (current: {current}) - at suggest(...); pass a subclass of Struct",

@@ -6,7 +6,7 @@ TEMPLATES = {
     "column-shape": "a column's shape must end in the member's own shape, {inner} for {type} (current: {shape}) - at {where}; {way_out}",
     "matrix-flat": "a {type} column's shape must end in ({rows}, {cols}), [row, col] (current: {shape}) - at {where}; reshape it: a.reshape(-1, {rows}, {cols}) if it is stored row after row, a.reshape(-1, {cols}, {rows}).swapaxes(-1, -2) if column after column (OpenGL, WGSL)",
     "column-broadcast": "columns must have, or broadcast to, one batch shape (current: {shapes}) - at {where}; give each column the same leading dimensions",
-    "column-outer": "a batch has the shape of one of its columns (current: {first} {first_shape} beside {second} {second_shape}, which would make {shape}) - at {where}; {way_out}",
+    "column-outer": "a batch has the shape of one of its columns (current: {first} {first_shape} and {second} {second_shape}, which would make {shape}) - at {where}; {way_out}",
     "column-dtype": "{type} cannot be made from {dtype} without changing values - at {where}; {way_out}",
     "column-masked": "a column may not have missing values (current: {kind}) - at {where}; fill them first: {way_out}",
     "column-source": "a column must be an array or something numpy.asarray takes (current: {current}) - at {where}; {way_out}",

@@ -20,7 +20,7 @@ def round_up(multiple: int, value: int) -> int:
 
 
 def whole_number(value: Any, least: int = 0, most: int | None = None) -> int | None:
-    """`value` as an int, or None where it is not a whole number from `least` to `most`. A bool is not one.
+    """`value` as an int, or None if it is not a whole number from `least` to `most`. A bool does not count as one.
 
     >>> whole_number(3), whole_number(1.5), whole_number(True), whole_number(-1)
     (3, None, None, None)

@@ -1,4 +1,4 @@
-"""Where the scalars of one record are."""
+"""The positions of all scalars in one record."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from .scalars import RECORD_SCALARS
 
 
 class Leaf(NamedTuple):
-    """One column's worth of scalars inside a record.
+    """The scalars of one column inside a record.
 
-    `axes` has one (count, stride in bytes) pair for each inner dimension of the column, in the
-    column's own order: arrays first, then vector components, or matrix rows and columns.
+    `axes` has a pair (count, stride in bytes) for each inner dimension of the column, in the order of its shape: arrays
+    first, then vector components, or matrix rows and columns.
     """
 
     path: tuple[str, ...]
@@ -23,7 +23,7 @@ class Leaf(NamedTuple):
 
 
 def leaves(layout: Layout) -> Iterator[Leaf]:
-    """Every column of one record, in member order; a runtime-sized tail is left out.
+    """Every column of one record, in member order, without a runtime-sized array at the end.
 
     >>> from gpustruct import mat2x3f, layout_of
     >>> list(leaves(layout_of(mat2x3f)))

@@ -8,10 +8,10 @@ from typing import NamedTuple
 class Scalar(NamedTuple):
     """One scalar type. `low` and `high` are its smallest and largest finite values.
 
-    `format` is its code in Python's struct and in numpy, `suffix` the letter of literals, vectors and matrices.
-    `extension` is what a shader must enable to use it, `feature` what its device must have. A normalized scalar is
-    an integer that stands for a number from `low` to `high`: `format` is then that of the floats it is read as,
-    and `stored` that of the integers, which are copied as they are.
+    `format` is its code in Python's struct and in numpy, and `suffix` its letter in literals, vectors and matrices.
+    `extension` is the extension that a shader must enable to use it, and `feature` the feature that its device needs.
+    A normalized scalar is stored as an integer that means a number from `low` to `high`. Then `format` is the code of
+    the floats that a shader reads, and `stored` the code of the integers. Columns of these integers are copied unchanged.
     """
 
     name: str
@@ -26,7 +26,7 @@ class Scalar(NamedTuple):
 
     @property
     def is_normalized(self) -> bool:
-        """Whether columns of floats are encoded, and decoded on the way back."""
+        """Whether `pack` encodes columns of floats as integers, and `unpack` decodes them."""
         return bool(self.stored)
 
     @property
@@ -36,7 +36,7 @@ class Scalar(NamedTuple):
 
     @property
     def is_integer(self) -> bool:
-        """Whether it holds whole numbers; `low` and `high` are ints then."""
+        """Whether it is an integer; `low` and `high` are ints then."""
         return self.suffix in "iu"
 
 

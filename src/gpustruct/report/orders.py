@@ -167,7 +167,7 @@ def _greedy(kinds: Sequence[_Kind], count: int, most_padding: int) -> tuple[tupl
     """An order as one would make it by hand, and its padding; None if it has more than `most_padding`.
 
     Each step takes the member that needs the smallest gap; of several, the most aligned, and of these one whose size
-    is no multiple of its align.
+    is not a multiple of its align.
     """
     placed = [0] * len(kinds)
     order: list[int] = []

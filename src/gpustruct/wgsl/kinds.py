@@ -93,7 +93,8 @@ PLAIN: dict[str, Type] = {
     **{name: _numeric(name) for name in PLAIN_TYPES},
     **{kind.name: kind for kind in map(_boolean, (1, 2, 3, 4))},
     **{
-        name: Type(name, "abstract", None, f"{name} is no memory type", name) for name in (ABSTRACT_INT, ABSTRACT_FLOAT)
+        name: Type(name, "abstract", None, f"{name} has no memory layout", name)
+        for name in (ABSTRACT_INT, ABSTRACT_FLOAT)
     },
 }
 BOOL, I32, U32, F32 = PLAIN["bool"], PLAIN["i32"], PLAIN["u32"], PLAIN["f32"]
@@ -108,7 +109,7 @@ def _unshareable(rows: int, columns: int, scalar: str) -> Type:
     else:
         name, family = (scalar, "scalar") if rows == 1 else (f"vec{rows}<{scalar}>", "vector")
     is_naga = scalar in SCALARS_64_BIT
-    why = f"{name} is a type of naga, not of WGSL" if is_naga else f"{scalar} is no memory type"
+    why = f"{name} is a type of naga, not of WGSL" if is_naga else f"{scalar} has no memory layout"
     return Type(name, family, None, why, scalar, rows, columns, foreign=is_naga)  # type: ignore[arg-type]
 
 

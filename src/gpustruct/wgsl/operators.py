@@ -57,7 +57,7 @@ def fit(scalar: str, value: Number) -> Number:
     except (OverflowError, struct.error):
         raise Fault(f"{value} does not fit {scalar}") from None
     if not math.isfinite(number):
-        raise Fault(f"{number} is no finite {scalar}")
+        raise Fault(f"{number} is not a finite {scalar}")
     return number
 
 

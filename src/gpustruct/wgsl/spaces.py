@@ -8,7 +8,7 @@ from .scope import Scope
 
 SPACES = ("uniform", "storage", "workgroup", "private", "immediate")
 _WRITABLE = ("workgroup", "private", "function")
-_NO_ARRAYS = "use members of their own, or var<uniform>"
+_NO_ARRAYS = "use separate members, or var<uniform>"
 _SHARED = ("uniform", "storage", "immediate")
 _WITH_BUFFERS = ("uniform", "storage", "workgroup")
 

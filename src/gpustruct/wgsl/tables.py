@@ -20,7 +20,7 @@ _OPTIONS: dict[str, Any] = {"parser": "lalr", "start": "item"}
 
 
 def parser(lexer: type[Lexer], transformer: Any, saved: Path = SAVED) -> lark.Lark:
-    """The parser, from the tables in `saved`; made anew if that file is missing, damaged, or of another grammar or lark."""
+    """The parser, from the tables in `saved`; built from the grammar if that file is missing, damaged, or of another grammar or lark."""
     try:
         digest, _, tables = saved.read_bytes().partition(b"\n")
     except OSError:

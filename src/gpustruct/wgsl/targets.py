@@ -8,8 +8,7 @@ TargetName = Literal["spec", "naga", "tint"]
 TARGETS: tuple[str, ...] = get_args(TargetName)
 # The first words of the warnings that are about a backend.
 _ABOUT = {"naga": ("naga", "uniform"), "tint": ("tint",)}
-# These warnings say that naga accepts what the specification refuses, and the specification does not matter to
-# whoever asks for naga.
+# These warnings say that naga accepts what the specification refuses. With naga as the target they say nothing new.
 ACCEPTED_BY_NAGA = ("naga-type", "naga-atomic-read", "naga-size-runtime", "naga-extension")
 
 

@@ -19,7 +19,7 @@ def _result(function: str, second: str, rows: int, scalar: str) -> Type:
     shape = f"vec{rows}_" if rows > 1 else ""
     name = f"__{function}_result_{shape}{'abstract' if scalar == ABSTRACT_FLOAT else scalar}"
     members = (("fract", kinds.vector(rows, scalar)), (second, kinds.vector(rows, other)))
-    return Type(name, "struct", None, f"{name} is no memory type", members=members, depth=1)
+    return Type(name, "struct", None, f"{name} has no memory layout", members=members, depth=1)
 
 
 def _split(function: Callable[[float], tuple[Any, Any]], second: str) -> Callable[[Call], Value]:
