@@ -10,6 +10,7 @@ import typing
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 
 from gpustruct import (
@@ -251,3 +252,17 @@ def test_F6_memory_of_elements_with_padding(kind: Any, order: str) -> None:
             assert pack(kind(source)).tobytes() == wanted
             assert pack(batch(kind, source)).tobytes() == wanted
         assert np.asarray(vec3f(memoryview(old)[part])).tolist() == old["element"][part].tolist()
+
+
+@pytest.mark.parametrize("index", [None, [5, 3, 9], pandas.MultiIndex.from_tuples([(1, "a"), (2, "b"), (3, "c")])])
+def test_F6_series_of_records(index: Any) -> None:
+    values = records(W)
+    expected = pack(unpack(W, values.tobytes())).tobytes()
+    dicts = [{"a": row["a"], "b": row["b"]} for row in values]
+    for rows in (list(values), dicts, [tuple(row.values()) for row in dicts]):
+        series = pandas.Series(rows, index=index)
+        assert pack(batch(W, series)).tobytes() == expected
+    named = pandas.Series({"a": (1, 2, 3), "b": (4, 5)})
+    assert np.asarray(batch(W, named).b).tolist() == [4, 5]
+    with pytest.raises(SourceError, match=r"- at batch\(W"):
+        batch(W, pandas.Series([1.0, 2.0, 3.0], index=index))

@@ -68,7 +68,7 @@ def _named_columns(cls: Any, source: Any, where: str) -> NamedColumns | None:
     named = read_frame(source, where)
     if named is not None:
         return named
-    if isinstance(source, Mapping) or (hasattr(source, "keys") and hasattr(source, "__getitem__")):
+    if isinstance(source, Mapping) or _has_names(source):
         return mapping(source, where)
     if library(source) or isinstance(source, np.ndarray):
         return _struct_column(cls, source, where)
@@ -78,6 +78,13 @@ def _named_columns(cls: Any, source: Any, where: str) -> NamedColumns | None:
     ):
         return _capsule(source, where)
     return _buffer(source, where) or _array(source, where) or _attributes(source, where)
+
+
+def _has_names(source: Any) -> bool:
+    """Whether `source` has a mapping's methods; a pandas Series has them too, but as a rule numbers for keys."""
+    if not hasattr(source, "keys") or not hasattr(source, "__getitem__"):
+        return False
+    return not library(source) or isinstance(next(iter(source.keys()), None), str)
 
 
 def _struct_column(cls: Any, source: Any, where: str) -> NamedColumns | None:
