@@ -6,10 +6,13 @@ import struct
 from typing import Any
 
 import numpy as np
+import pytest
+import wgpu
 
-from gpustruct import pack, unpack, workloads
+from gpustruct import pack, unpack, vec4f, workloads
 from gpustruct.cli.bench import empty_like
 from gpustruct.dtypes import dtype_of
+from gpustruct.gpu import Program, RecordBuffer
 
 
 def test_pack_one_record(benchmark: Any) -> None:
@@ -40,3 +43,34 @@ def test_unpack_one_record(benchmark: Any) -> None:
     data = np.zeros(48, np.uint8)
     back = empty_like(unpack(workloads.Particle, data))
     benchmark(unpack, workloads.Particle, data, out=back)
+
+
+SHADER = """
+@group(0) @binding(0) var<uniform> wind: vec4f;
+@group(0) @binding(1) var<storage, read_write> bodies: array<vec4f>;
+@compute @workgroup_size(64) fn step(@builtin(global_invocation_id) id: vec3u) { bodies[id.x] += wind; }
+"""
+
+
+@pytest.fixture(scope="module")
+def bound() -> tuple[Program, RecordBuffer[Any], RecordBuffer[Any]]:
+    device = wgpu.utils.get_default_device()
+    wind = RecordBuffer(device, vec4f, data=[[1, 2, 3, 4]], usage="UNIFORM")
+    return Program(device, SHADER), wind, RecordBuffer(device, vec4f, 1000, count=1000)
+
+
+def test_bind_by_name(benchmark: Any, bound: Any) -> None:
+    """The goal: at most 1.3 times `test_bind_by_hand`."""
+    program, wind, bodies = bound
+    benchmark(lambda: program.bind(wind=wind, bodies=bodies))
+
+
+def test_bind_by_hand(benchmark: Any, bound: Any) -> None:
+    program, wind, bodies = bound
+    device, layout = program.device, program.bind_group_layouts[0]
+
+    def by_hand() -> Any:
+        entries = [{"binding": 0, "resource": wind.binding()}, {"binding": 1, "resource": bodies.binding()}]
+        return device.create_bind_group(layout=layout, entries=entries)
+
+    benchmark(by_hand)

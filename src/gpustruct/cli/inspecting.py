@@ -36,12 +36,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``gpustruct inspect``."""
     inputs.add_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print JSON, as docs/inspect.schema.json describes it")
+    parser.add_argument("--python", action="store_true", help="print Python: the structs as classes, and a Program")
     parser.add_argument("--svg", metavar="DIR", help="write a picture of each struct into this folder")
     parser.epilog = (
         "examples:\n"
         "  gpustruct inspect shader.wgsl\n"
         "  gpustruct inspect shaders\n"
         "  gpustruct inspect --struct Camera --svg pictures shader.wgsl\n"
+        "  gpustruct inspect --python shader.wgsl > start.py\n"
         "  gpustruct inspect --json shaders/*.wgsl | jq '.inputs[].bindings'\n"
         "  gpustruct inspect scene.types:Camera"
     )
@@ -56,6 +58,8 @@ def main(args: argparse.Namespace) -> int:
             for part in seen
             if args.struct in part.structs
         ] or _no_struct(args.struct, seen)
+    if args.python:
+        return _print_python(seen, code)
     if args.svg:
         _write_pictures(Path(args.svg), seen)
     if args.json:
@@ -70,6 +74,15 @@ def main(args: argparse.Namespace) -> int:
         if index:
             printer.line()
         _show(printer, part, titled=len(seen) > 1, whole=not args.struct)
+    return code
+
+
+def _print_python(seen: list[Seen], code: int) -> int:
+    from .program_sketch import sketch
+
+    if len(seen) != 1 or seen[0].module is None:
+        raise CommandError.of("python-input", current=", ".join(part.name for part in seen) or "none")
+    sys.stdout.write(sketch(seen[0].module, seen[0].name))
     return code
 
 

@@ -9,6 +9,7 @@ TEMPLATES = {
     "schema-class": "module:Class must name something in its module (current: no {path}) - at {module}:{path}; correct the name",
     "schema-type": "module:Class must name a gpustruct type (current: {current}) - at {name}; name a subclass of Struct",
     "struct-missing": "--struct must name a struct of the input (current: {name}) - at {where}; it has {known}",
+    "python-input": "--python takes one shader (current: {current}) - at gpustruct inspect; name one WGSL file",
     "percent": "it must be a percentage from 0 to 100 (current: {value}) - at --waste; leave it out for 25",
     "whole-number": "it must be a whole number from {least} to {most} (current: {value}) - at {option}; such as {example}",
     "size-schema": "the records of a schema must fit into {most} bytes (current: {sizes} records of {schemas}) - at --size; use at most {records}",
