@@ -14,6 +14,7 @@ from gpustruct import (
     LayoutError,
     SourceError,
     Struct,
+    WgslError,
     align,
     array,
     batch,
@@ -28,6 +29,7 @@ from gpustruct import (
     vec3f,
     vertex,
     view,
+    wgsl,
 )
 from gpustruct.formats import FORMATS
 from gpustruct.types import make_struct
@@ -323,6 +325,40 @@ def test_it_is_shown_and_reordered() -> None:
     found = suggest(mixed)
     assert (found.bytes_before, found.bytes_after) == (12, 8)
     assert issubclass(found.apply(), Vertex)
+
+
+SHADER = """
+struct Input { @location(0) position: vec3f, @builtin(vertex_index) index: u32, @location(2) uv: vec2f }
+@vertex fn vs(v: Input, @location(3) color: vec4f) -> @builtin(position) vec4f { return vec4f(v.position, 1); }
+@vertex fn ids(@location(1) id: vec4u) -> @builtin(position) vec4f { return vec4f(0); }
+@fragment fn fs(@location(9) color: vec4f) {}
+"""
+
+
+def test_check_compares_a_class_with_a_shader() -> None:
+    vertex.check(Corner, SHADER, "vs")
+    with pytest.raises(
+        WgslError, match=r"id: vec4u reads snorm8x4\) - at location 1 of ids, Corner.normal; use uint8x4"
+    ):
+        vertex.check(Corner, SHADER, "ids")
+    vertex.check(make_struct("V", {"id": uint8}, base=Vertex), SHADER, "ids", locations={"id": 1})
+    with pytest.raises(WgslError, match="none for color: vec4f") as told:
+        vertex.check(Corner, SHADER, "vs", locations={"color": 7})
+    assert told.value.rule == "vertex-location"
+    for wrong in ("", "fs", "sv"):
+        with pytest.raises(WgslError, match="must be a vertex shader"):
+            vertex.check(Corner, SHADER, wrong)
+    with pytest.raises(LayoutError):
+        vertex.check(vec3f, SHADER, "vs")
+    with pytest.raises(WgslError) as told:
+        vertex.check(Corner, SHADER, "vs", locations={"color": 7, "uv": 8})
+    assert len(str(told.value).splitlines()) == 2
+
+
+def test_wgsl_has_no_declaration_of_vertex_data() -> None:
+    for made in (Corner, float32x3, array[float32x3]):
+        with pytest.raises(LayoutError, match="declare takes host-shareable types"):
+            wgsl.declare(made)
 
 
 def test_vertex_data_and_structs_do_not_mix() -> None:

@@ -225,7 +225,8 @@ def declared_type(annotation: Any, where: str, rules: Rules = WGSL) -> DeclaredT
         kind = type(mark).__name__
         if kind in values:
             raise LayoutError.of("attribute-twice", attribute=kind, where=where)
-        number = layouts.whole_number(mark.value, 0 if kind == "location" else 1)
+        least, most = (0, layouts.MAX_COUNT) if kind == "location" else (1, None)
+        number = layouts.whole_number(mark.value, least, most)
         if number is None and kind == "location":
             raise LayoutError.of("location-value", value=brief(mark.value), where=where)
         if number is None:

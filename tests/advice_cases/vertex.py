@@ -6,6 +6,7 @@ from .case import Case, struct
 
 VERTEX = struct("a: @@", head="class V(Vertex):")
 POINT = struct("a: float32x3", "b: Annotated[unorm8x4, vertex.location(1)]", head="class Point(Vertex):")
+SHADER = "@vertex fn vs(@location(0) p: vec3f, @location(1) c: vec4f) -> @builtin(position) vec4f { return c; }"
 COLOR = struct("color: unorm8x4", head="class C(Vertex):")
 
 CASES = [
@@ -46,5 +47,11 @@ CASES = [
     *(
         Case("SourceError column-dtype", f"{COLOR}\ncolor = {column}\npack(C(color=@@))", "color", ": (.+)")
         for column in ("[0, 128, 255, 255]", "[0, 1, 0, 1]", "np.ones((3, 4), bool)", "[0, 4000, 5, 1]", "np.full((2, 4), 65535, 'u2')")
+    ),
+    Case("WgslError vertex-entry", POINT + f"\nvertex.check(Point, {SHADER!r}, '@@')", "sv", "mean '(.+)'"),
+    Case("WgslError vertex-location", POINT + f"\nvertex.check(Point, {SHADER!r}, 'vs', @@)", "locations={'b': 2}", "such as (.+), or", put="locations={'b': 1}"),
+    *(
+        Case("WgslError vertex-format", struct("a: float32x3", "b: @@", head="class Point(Vertex):") + f"\nvertex.check(Point, {SHADER!r})", wrong, r"use (\w+),")
+        for wrong in ("uint8x4", "sint8x2", "uint16", "sint32x3", "uint32")
     ),
 ]  # fmt: skip

@@ -110,6 +110,9 @@ TEMPLATES = {
     "check-differs": "{name} must be the same on both sides (current: {count} rows differ) - at check({name}, ...); change one side\n{table}",
     "device-refused": "the device must accept the text (current: {current}) - at {where}; correct the text\n{message}",
     "declare-padding": "padding must be None, 'attributes' or 'members' (current: {padding}) - at declare(..., padding=...); leave it out for the shortest text",
+    "vertex-entry": "an entry point must be a vertex shader of the text (current: {current}) - at {where}; {way_out}",
+    "vertex-location": "each location that the shader reads must have an attribute (current: none for {name}: {type}) - at {where}; give a member of {V} this location, such as locations={{{first!r}: {location}}}, or check the shader against the class of its buffer",
+    "vertex-format": "the shader's type must take the format (current: {name}: {type} reads {format}) - at {where}; use {instead}, or make it {kind} in the shader",
     "declare-twice": "each struct must have a different name (current: two different structs named {name}) - at declare(...); rename one of the classes",
     "declare-hides": "a struct may not hide a predeclared type that the text needs (current: struct {name}) - at declare(...); rename the class",
 }

@@ -14,7 +14,7 @@
 classes   Vertex; Annotated[T, location(n)], and align, size as in a Struct; array[float32x4, 4] for a matrix
 formats   float32 to float32x4, float16, uint8, unorm8, snorm16 and so on: the 41 of WebGPU, with unorm8x4_bgra and
           unorm10_10_10_2 for the two whose names have hyphens
-pipelines layout(V): the buffer's layout as wgpu takes it
+pipelines layout(V): the buffer's layout as wgpu takes it; check(V, text, entry): whether a shader can read it
 indices   uint16 and uint32, in a RecordBuffer with usage="INDEX"
 """
 
@@ -64,9 +64,11 @@ from ..formats import (
 )
 from ..members import location
 from .attributes import layout
+from .checking import check
 
 __all__ = [
     "Vertex",
+    "check",
     "float16",
     "float16x2",
     "float16x4",

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from itertools import count
 from typing import Any, Literal
 
-from ..errors import WgslError
-from ..layout import Layout, Member, naga
+from ..errors import LayoutError, WgslError
+from ..layout import WGSL, Layout, Member, naga
 from ..types import layout_of
 from . import stage_attributes
 
@@ -26,7 +26,7 @@ def declare(*types: Any, padding: Literal["attributes", "members"] | None = None
     the structs inside it are declared. If naga would read a matrix wrongly from uniform, a comment says so and how
     to avoid it (docs/wgsl.md).
 
-    Raises WgslError where two different structs share a name, or where a struct's name hides a
+    Raises LayoutError for vertex data, WgslError where two different structs share a name, or where a struct's name hides a
     predeclared type that the text needs. WGSL §6.2.10 (structure types), §4.1.1 (enable).
 
     >>> from typing import Annotated
@@ -43,6 +43,9 @@ def declare(*types: Any, padding: Literal["attributes", "members"] | None = None
     """
     if padding not in PADDING_FORMS:
         raise WgslError.of("declare-padding", padding=repr(padding))
+    for type_ in types:
+        if layout_of(type_).rules != WGSL:
+            raise LayoutError.of("vertex-type", function="declare", type=layout_of(type_).name)
     texts: dict[str, str] = {}
     # For each struct, the alignment that naga gives it without an @align on the member.
     naga_aligns: dict[int, int] = {}
