@@ -48,7 +48,7 @@ CASES = [
         Case("SourceError column-dtype", f"{COLOR}\ncolor = {column}\npack(C(color=@@))", "color", ": (.+)")
         for column in ("[0, 128, 255, 255]", "[0, 1, 0, 1]", "np.ones((3, 4), bool)", "[0, 4000, 5, 1]", "np.full((2, 4), 65535, 'u2')")
     ),
-    Case("WgslError vertex-entry", POINT + f"\nvertex.check(Point, {SHADER!r}, '@@')", "sv", "mean '(.+)'"),
+    Case("WgslError vertex-entry", POINT + f"\nvertex.check(Point, {SHADER!r}, '@@')", "sv", "use one of (.+)"),
     Case("WgslError vertex-location", POINT + f"\nvertex.check(Point, {SHADER!r}, 'vs', @@)", "locations={'b': 2}", "such as (.+), or", put="locations={'b': 1}"),
     *(
         Case("WgslError vertex-format", struct("a: float32x3", "b: @@", head="class Point(Vertex):") + f"\nvertex.check(Point, {SHADER!r})", wrong, r"use (\w+),")
