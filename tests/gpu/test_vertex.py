@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import wgpu
 
-from gpustruct import batch, pack, vertex
+from gpustruct import LayoutError, batch, pack, vertex
 from gpustruct.formats import FORMATS
-from gpustruct.gpu import RecordBuffer
+from gpustruct.gpu import RecordBuffer, verify
 from gpustruct.types import make_struct
 from gpustruct.vertex import Vertex, float32x3, uint16, uint32
 
@@ -178,3 +178,10 @@ def test_index_buffers_of_any_length(device: Any, made: Any, dtype: str, count: 
     want[chosen] = values[chosen]
     assert got[:, 0].tolist() == want.tolist()
     assert pack(made(chosen)).view(dtype).tolist() == chosen.tolist()
+
+
+@pytest.mark.parametrize("name", ["unorm8x4", "float32x3", "uint16"])
+def test_verify_takes_no_vertex_data(device: Any, name: str) -> None:
+    for made in (FORMATS[name], make_struct("V", {"value": FORMATS[name]}, base=Vertex)):
+        with pytest.raises(LayoutError, match="verify takes host-shareable types"):
+            verify(made, device)

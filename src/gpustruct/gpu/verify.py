@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import wgpu
 
-from ..layout import round_up
+from ..errors import LayoutError
+from ..layout import WGSL, round_up
 from ..packing import pack
 from ..types import Struct, layout_of
 from ..unpacking import unpack
@@ -101,6 +102,8 @@ def verify(T: Any, device: Any = None) -> Report:
     True
     """
     layout = layout_of(T)
+    if layout.rules != WGSL:
+        raise LayoutError.of("vertex-type", function="verify", type=layout.name)
     cls: Any = T if isinstance(T, type) else type(T)
     device = devices.default_device() if device is None else devices.device_of(device, "verify")
     devices.check_features(device, layout)
