@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 
@@ -193,10 +193,13 @@ class Batch(BatchBase):
         text = indented(title, rows[:MOST_ROWS] if more > 1 else rows)
         return f"{text}\n  ... {more} more members" if more > 1 else text
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name in INSTANCE_ATTRIBUTES:
-            raise AttributeError(f"{type(self).__name__} keeps its {name}; make a new batch")
-        object.__setattr__(self, name, value)
+    # Hidden from type checkers, which otherwise accept misspelled members.
+    if not TYPE_CHECKING:
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            if name in INSTANCE_ATTRIBUTES:
+                raise AttributeError(f"{type(self).__name__} keeps its {name}; make a new batch")
+            object.__setattr__(self, name, value)
 
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"{type(self).__name__} keeps its {name}; make a new batch")

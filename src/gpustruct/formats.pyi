@@ -59,7 +59,7 @@ class unorm8x4_bgra(_Format): ...
 
 FORMATS: dict[str, Any]
 
-@dataclass_transform(kw_only_default=True, frozen_default=True)
+@dataclass_transform(kw_only_default=True)
 class Vertex(TypeBase, metaclass=StructMeta):
     @overload
     def __get__(self, instance: None, owner: Any = ...) -> Field: ...

@@ -22,6 +22,7 @@ from gpustruct import (
     unpack,
     vec3f,
     vec4f,
+    view,
 )
 from gpustruct.gpu import RecordBuffer, ShardedBuffer, read_buffer
 
@@ -121,6 +122,15 @@ reveal_type(ShardedBuffer([device], Light, 10).read())  # Light
 reveal_type(read_buffer(device, buffer, Light).radius)  # NDArray[Any]
 reveal_type(read_buffer(device, buffer, array[Light]))  # Any
 
+record = view(Light)
+record.radius = 0.5
+record.update(color=(1, 1, 1, 1))
+reveal_type(record)  # Light
+reveal_type(bytes(record))  # bytes
+reveal_type(memoryview(record))  # memoryview[int]
+reveal_type(view(Scene).camera.position)  # NDArray[Any]
+reveal_type(view(Light, count=3))  # Any
+
 field: Field = Light.radius
 layout: Layout = layout_of(Scene)
 
@@ -132,7 +142,8 @@ Light(color=Camera, radius=1.0)  # error: Argument of type "type[Camera]"
 Scene(camera=light, count=1, weights=1, lights=light, grid=light)  # error: Argument of type "Light"
 light.colour  # error: Cannot access attribute "colour"
 Light.color.offsets  # error: Cannot access attribute "offsets"
-light.color = np.ones(4)  # error: Cannot assign to attribute "color"
+view(Light).colour = np.ones(4)  # error: Cannot assign to attribute "colour"
+view(Light).color = Camera  # error: Cannot assign to attribute "color"
 buffer.read().colour  # error: Cannot access attribute "colour"
 buffer.capacity = 3  # error: Cannot assign to attribute "capacity"
 RecordBuffer(device, light)  # error: Argument of type "Light"

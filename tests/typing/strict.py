@@ -74,7 +74,11 @@ field: Field = Scene.lights
 sizes: list[int] = [layout_of(array[vec3f, 8]).size, layout_of(array[vec3f]).stride, field.offset, len(back)]
 made: Light = batch(Light, {"color": np.ones((3, 4)), "half": np.ones((3, 2)), "radius": 1, "fade": 0})
 kind = dtype_of(array[Light, 4])
-record = view(Light)
+record: Light = view(Light)
+record.radius = 0.5
+record.color = (1, 1, 1, 1)
+record.update({"radius": 2})
+taken: bytes = bytes(record)
 
 
 def brighten(lights: array[Light, 4], by: f32) -> array[Light, 4]:

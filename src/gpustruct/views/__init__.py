@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
@@ -20,6 +20,16 @@ from .updating import update
 __all__ = ["changed_ranges", "forget", "update", "view", "zero_filled"]
 
 
+if TYPE_CHECKING:
+    from ..types import Struct
+
+_Record = TypeVar("_Record", bound="Struct")
+
+
+@overload
+def view(cls: type[_Record], data: Any = None, offset: int = 0) -> _Record: ...
+@overload
+def view(cls: Any, data: Any = None, offset: int = 0, *, count: int | None = None) -> Any: ...
 def view(cls: Any, data: Any = None, offset: int = 0, *, count: int | None = None) -> Any:
     """One record with bytes of its own, zero at first: assigning to its members writes into these bytes.
 
