@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpustruct import SourceError, Struct, array, f32, pack, u32, unpack, vec3f
+from gpustruct import SourceError, Struct, array, f32, pack, u32, unpack, vec3f, vec4f
 
 
 class Pair(Struct):
@@ -151,3 +151,12 @@ def test_nothing_is_written_after_an_interrupt() -> None:
         seen = out.copy()
         time.sleep(0.02)
         assert np.array_equal(out, seen)
+
+
+def test_a_column_right_after_the_last_record_is_no_overlap() -> None:
+    # The records are 48 bytes apart, so the last one's stride ends inside the column.
+    memory = np.arange(48 * 3 + 16 + 4 * 16, dtype=np.uint8)
+    data, column = memory[: 48 * 3 + 16], memory[48 * 3 + 16 :].view(np.float32).reshape(4, 4)
+    expected = np.array([data[48 * k :][:16] for k in range(4)]).view(np.float32)
+    unpack(vec4f, data, stride=48, out=vec4f(column))
+    np.testing.assert_array_equal(column, expected)

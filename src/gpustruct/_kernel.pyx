@@ -256,7 +256,8 @@ cdef class Run:
         try:
             self.check_range(start, stop)
             self.check_bounds(view.len, offset, stride, stop - start)
-            if self.touches(<char *>view.buf + offset, stride * (stop - start)):
+            # The bytes after the last record may be another array's: a column's, for example.
+            if stop > start and self.touches(<char *>view.buf + offset, stride * (stop - start - 1) + self.size):
                 return OVERLAP, 0
             with nogil:
                 if forward:
