@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,24 @@ import wgpu
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpustruct import BindingError, SourceError, Struct, array, f16, f32, memory_mapped, pack, u32, vec3f, vec4f
+from gpustruct import (
+    BindingError,
+    SourceError,
+    Struct,
+    array,
+    f16,
+    f32,
+    memory_mapped,
+    pack,
+    threads,
+    u32,
+    vec3f,
+    vec4f,
+)
 from gpustruct.gpu import RecordBuffer, Uploader, packer, read_buffer, transfers, write_buffer
 from gpustruct.gpu.chunking import chunk_plans, spans_of
+from gpustruct.gpu.staging import StagingPool
+from gpustruct.gpu.transfers import Transfers
 from gpustruct.packing import pack_plan
 
 USAGE = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
@@ -522,3 +538,11 @@ def test_ten_thousand_frames(device: Any) -> None:
     assert objects() <= before + 2
     if sys.platform == "linux":
         assert resident() - memory < 8 << 20
+
+
+@pytest.mark.parametrize(("kind", "most"), [("DiscreteGPU", 4), ("IntegratedGPU", 8), ("CPU", 8)])
+def test_no_more_threads_than_the_bus_can_use(kind: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    device = SimpleNamespace(adapter=SimpleNamespace(info={"adapter_type": kind}))
+    monkeypatch.setattr(threads, "choose", lambda size, least, asked: 64 if asked is None else asked)
+    assert Transfers(device, StagingPool(device, 4096, 2), None, 4096)._workers(1 << 30) == most
+    assert Transfers(device, StagingPool(device, 4096, 2), 16, 4096)._workers(1 << 30) == 16

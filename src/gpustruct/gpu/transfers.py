@@ -30,8 +30,10 @@ from .staging import CHUNKS, Chunk, StagingPool
 # calls costs as much as several copies (docs/performance.md).
 SMALL_BYTES = 2 << 20
 SMALL_COPIES = 8
-# This many threads saturate the bus: 16 were no faster (docs/performance.md).
-MAX_WORKERS = 8
+# Staging memory of a discrete GPU is the device's own: stores cross the bus, which four threads saturate. Elsewhere it
+# is the host's, and eight are enough (docs/performance.md).
+MAX_WORKERS = {"DiscreteGPU": 4}
+DEFAULT_MAX_WORKERS = 8
 # Adapters with memory of their own: a second buffer there takes none of the host's.
 SEPARATE_MEMORY = set(CHUNKS)
 
@@ -67,6 +69,7 @@ class Transfers:
         self.lock = threading.RLock()
         self.device, self.pool, self.small_bytes = device, pool, small_bytes
         self._threads = threads
+        self._max_workers = MAX_WORKERS.get(device.adapter.info.get("adapter_type", ""), DEFAULT_MAX_WORKERS)
         self._small = np.empty(small_bytes + 2 * SMALL_COPIES * LINE, np.uint8)
         self._small_memory = self._small.data
         self._encoder_chunks: list[Chunk] = []
@@ -189,7 +192,7 @@ class Transfers:
 
     def _workers(self, total: int) -> int:
         workers = threads.choose(total, 1, self._threads)
-        return min(workers, MAX_WORKERS) if self._threads is None else workers
+        return min(workers, self._max_workers) if self._threads is None else workers
 
     def _put_into_encoder(self, buffer: Any, batch: Batch, spans: Sequence[Span], encoder: Any) -> None:
         (plan,) = chunk_plans(spans, sum(span.size + 2 * LINE for span in spans) + LINE)
