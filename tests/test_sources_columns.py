@@ -136,7 +136,7 @@ def test_three_columns_make_a_vector() -> None:
     y[2] = 7
     assert made.position[2, 1] == 7
     assert pack(made).view(np.float32).reshape(N, -1)[2, 1] == 7
-    assert "position=float64(6, 3)" in repr(made)
+    assert "vec3f  float64 (6, 3), an array for each component" in repr(made)
     assert pack(pickle.loads(pickle.dumps(made))).tobytes() == pack(made).tobytes()
     assert pack(made[::-2]).tobytes() == pack(made).reshape(N, -1)[::-2].tobytes()
     assert pack(made[np.arange(N) > 3]).nbytes == 2 * pack(made).nbytes // N

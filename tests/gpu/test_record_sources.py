@@ -174,7 +174,7 @@ def test_data_of_one_record_of_none_and_of_a_tail(device: Any) -> None:
 
 
 def test_data_refused(device: Any) -> None:
-    with pytest.raises(BindingError, match="data and count exclude each other"):
+    with pytest.raises(BindingError, match="data and count cannot be combined"):
         RecordBuffer(device, Item, data=items(3), count=3)
     with pytest.raises(SourceError, match=r"u32 holds whole numbers .* at Item.id\[1\]"):
         RecordBuffer(device, Item, data=Item(position=np.ones((2, 3)), id=[1, -1]))

@@ -25,7 +25,7 @@ def sketch(module: Module, name: str) -> str:
 
     >>> from gpustruct import wgsl
     >>> text = "@group(0) @binding(0) var<uniform> time: f32; @compute @workgroup_size(1) fn run() { _ = time; }"
-    >>> print(sketch(wgsl.parse(text), "clock.wgsl").splitlines()[-6])
+    >>> print(sketch(wgsl.parse(text), "clock.wgsl").splitlines()[-5])
     compute_pass.set_pipeline(program.compute_pipeline('run'))
     """
     from .. import wgsl

@@ -40,6 +40,7 @@ class ReadableRecords(BindableRecords[Record]):
 
         >>> import numpy as np, wgpu
         >>> from gpustruct import u32
+        >>> from gpustruct.gpu import RecordBuffer
         >>> numbers = RecordBuffer(wgpu.utils.get_default_device(), u32, 8)
         >>> numbers.write(u32([1, 2, 3]))
         >>> np.asarray(numbers.read(1))
@@ -63,6 +64,7 @@ class ReadableRecords(BindableRecords[Record]):
 
         >>> import wgpu
         >>> from gpustruct import u32
+        >>> from gpustruct.gpu import RecordBuffer
         >>> numbers = RecordBuffer(wgpu.utils.get_default_device(), u32, 8)
         >>> numbers.write(u32([1, 2, 3]))
         >>> reading = numbers.read_async()
