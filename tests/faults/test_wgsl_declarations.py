@@ -614,3 +614,39 @@ def test_immediate_data_holds_no_arrays_except_on_naga(type_: str) -> None:
 @pytest.mark.parametrize("text", ["const binding_array = 1;", "struct binding_array { a: u32 }", "fn f(binding_array: u32) {}", "alias binding_array = u32;"])  # fmt: skip
 def test_binding_array_is_a_name_like_others(text: str) -> None:
     taken(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "extension"),
+    [
+        ("@group(0) @binding(0) var t: binding_array<texture_2d<f32>, 8>;", "binding_array"),
+        ("@group(0) @binding(0) var t: binding_array<texture_2d<f32>>;", "binding_array"),
+        ("@group(0) @binding(0) var a: acceleration_structure;", "acceleration_structure"),
+        ("@group(0) @binding(0) var a: binding_array<acceleration_structure, 2>;", "binding_array"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::gpustruct.wgsl.BackendWarning")
+def test_F21_extensions_of_naga_are_named_and_each_way_out_works(text: str, extension: str) -> None:
+    with pytest.raises(WgslError) as caught:
+        wgsl.parse(text)
+    message = str(caught.value)
+    assert f"{extension}, an extension of naga" in message and "use f32" not in message
+    assert "skip=True" in message and "target='naga'" in message
+    assert not wgsl.parse(text, skip=True).bindings
+    wgsl.parse(text, target="naga")
+
+
+@pytest.mark.filterwarnings("ignore::gpustruct.wgsl.BackendWarning")
+def test_F21_a_ray_query_is_a_variable_of_a_function() -> None:
+    with pytest.raises(WgslError, match="ray_query, an extension of naga"):
+        wgsl.parse("var<private> q: ray_query;")
+    with pytest.raises(WgslError, match="declare it as a variable of a function"):
+        wgsl.parse("var<private> q: ray_query;", target="naga")
+    wgsl.parse("fn f() { var q: ray_query; }", target="naga")
+
+
+@pytest.mark.parametrize("name", ["i64", "u64", "f64"])
+@pytest.mark.filterwarnings("ignore::gpustruct.wgsl.BackendWarning")
+def test_F21_numbers_of_64_bits_are_split(name: str) -> None:
+    with pytest.raises(WgslError, match="use f32, i32 or u32, two of them for 64 bits"):
+        wgsl.parse(f"struct S {{ a: {name} }}")

@@ -29,7 +29,7 @@ TEMPLATES = {
     "enumerant": "{what} must be one of {wanted} (current: {given}) - at {where}; write one of these",
     "enumerant-hidden": "{what} must not be hidden by a declaration (current: {name!r} is declared in the module) - at {where}; rename the declaration",
     "pointer-type": "a pointer must point to data in memory (current: {type}) - at {where}; pass the texture, the sampler or the pointer itself",
-    "pointer-variable": "a variable of the module must not be a pointer (current: {type}) - at {where}; declare what it points to, and take the pointer in a function",
+    "pointer-variable": "a variable of the module must not be a pointer or a ray_query (current: {type}) - at {where}; {way_out}",
     "buffer-size": "the size of an untyped buffer must be positive (current: {count}) - at {where}; use 1 or more, or leave it out in var<storage>",
     "buffer-space": "an untyped buffer must be in uniform, storage or workgroup (current: {type} in {space}) - at {where}; use var<storage>",
     "extension-type": "the type must be part of WGSL (current: {name}, an extension of naga) - at {where}; {remedy}",

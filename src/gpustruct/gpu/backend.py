@@ -23,6 +23,8 @@ LONGEST_WAIT = 600.0
 LONGEST_SLEEP = 0.002
 # An Event whose lock is held for this many seconds was left locked by an interrupt.
 LOCK_TIMEOUT = 0.3
+# Callbacks whose answers got lost: one for each Ctrl-C inside a callback, so there are few.
+_lost_callbacks: list[Any] = []
 
 
 def owner_of(thing: Any) -> Any:
@@ -159,6 +161,8 @@ class Mapping:
     def _map_again(self) -> None:
         """The answer got lost, so the buffer is mapped: tell wgpu-py so, unmap it, and map it again."""
         promise = self._promise
+        # wgpu-py frees the callback with the promise. If wgpu-native calls it after all, its code must still be there.
+        _lost_callbacks.append(promise._keepalive)
         promise._wgpu_set_input(1)
         promise.sync_wait()
         self._buffer.unmap()

@@ -76,7 +76,10 @@ def _check_handle(resolver: Resolver, declaration: Declaration, space: str, kind
     """Check that textures and samplers have no address space, and all other types one; refuse pointers."""
     source, offset = resolver.source, declaration.offset
     if kind.family == "pointer":
-        raise source.error("pointer-variable", offset, type=kind.name)
+        way_out = "declare what it points to, and take the pointer in a function"
+        if kind.name == "ray_query":
+            way_out = "declare it as a variable of a function"
+        raise source.error("pointer-variable", offset, type=kind.name, way_out=way_out)
     if (space == "handle") != (kind.family == "opaque"):
         way_out = "write var without <...>" if space != "handle" else "write var<uniform>, var<storage> or another"
         raise source.error("handle", offset, given=f"{kind.name} in {space}", way_out=way_out)
