@@ -158,10 +158,9 @@ __all__ = [
 
 
 class _Exports(list[str]):
-    """What ``__all__`` is at run time: `import *` iterates over it, `help` asks whether a name is in it.
+    """The type of ``__all__`` at run time: iterating gives the names, as `import *` needs, but none seems to be in it.
 
-    `help` prints every class whose name is in it in full, which would be 3,000 lines. As no name is in it, `help` prints
-    the overview above.
+    `help` prints each class in full whose name is in ``__all__``. That would be 3,000 lines; this way it prints the overview.
     """
 
     def __contains__(self, name: object) -> bool:

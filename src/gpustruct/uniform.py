@@ -28,11 +28,10 @@ MOST_LINES = 12
 
 @dataclass(frozen=True, slots=True, repr=False)
 class UniformSafe:
-    """What `uniform_safe` made: the legal class, the WGSL text, and the way from the original's batches.
+    """The result of `uniform_safe`: the legal class `type`, and the WGSL text that reads it, `wgsl`.
 
-    Calling it with a batch of the original type gives the batch of `type` that holds the same values: columns
-    by reference, copied only where an array does not fill its last vec4. It unpacks into `type` and `wgsl`, and
-    prints both sizes and the beginning of the text.
+    Call it with a batch of the original type to get a batch of `type` with the same values. The columns are the same
+    arrays; one is copied only if its array does not fill its last vec4. ``new_type, text = uniform_safe(T)`` works too.
 
     >>> from gpustruct import Struct, array, f32, pack, uniform_safe
     >>> class Weights(Struct):

@@ -91,7 +91,7 @@ class Uploader:
         """Pack a batch or a view, and copy its records into `buffer` (a wgpu buffer or a RecordBuffer) from byte `offset` on.
 
         All values are checked before the first byte is copied: a buffer is never half-written. WebGPU copies multiples of
-        4 bytes. If the records are not (an odd number of 2-byte or 6-byte ones), the bytes beside them are read first and kept. The
+        4 bytes. If the records are not (an odd number of 2-byte or 6-byte ones), the bytes before and after them are read first and kept. The
         buffer may end where the last value does: 12 bytes hold one vec3f.
 
         `encoder` records the copies there instead of submitting them. They use extra staging memory, which is held until

@@ -216,9 +216,9 @@ def described(source: Any) -> np.ndarray:
 
 
 def as_array(source: Any, spec: ColumnSpec, where: str, read: Callable[[Any, ColumnSpec, str], Any]) -> np.ndarray:
-    """Anything that numpy.asarray takes: over the same memory, if it has any; a copy of what has none.
+    """An array of anything that numpy.asarray takes. It shares the memory of a source that has any, and copies the others.
 
-    `read` reads the columns of other libraries that lists hold.
+    `read` reads columns of other libraries inside a list.
     """
     if isinstance(source, list | tuple):
         source = _checked_list(source, spec, where, read)

@@ -65,12 +65,12 @@ def column(source: Any, spec: ColumnSpec, where: str, name: str = "") -> Any:
 
 
 def foreign_table(source: Any, where: str) -> NamedColumns:
-    """What offers many columns through Arrow's capsules; the capsule's own struct array is the table."""
+    """The named columns of an object that offers a table, or an array of structs, through Arrow's capsule interface."""
     return frame(importlib.import_module("pyarrow").table(source), where)
 
 
 def foreign_column(source: Any, spec: ColumnSpec, where: str) -> Any:
-    """What offers one column through Arrow's capsules."""
+    """The column of an object that offers one array through Arrow's capsule interface."""
     make = "array" if hasattr(source, "__arrow_c_array__") else "chunked_array"
     array = getattr(importlib.import_module("pyarrow"), make)(source)
     return column(array, spec, where, f"pa.{make}({spelled(spec)})")

@@ -72,7 +72,7 @@ def lower_unrolled(lowering: Lowering, index: int, leaf: Leaf, source: Source) -
 def _through_temporary(
     lowering: Lowering, index: int, loops: list[Loop], leaf: Leaf, source: Source
 ) -> tuple[list[Loop], int]:
-    """Convert through a temporary: one block's scalars, native and dense, in the column's order."""
+    """Convert through a temporary array of one block's scalars: contiguous, in native byte order, ordered as in the column."""
     unit = _kernel.TYPE_SIZES[SCALAR_CODES[leaf.scalar]]
     order = sorted(loops, key=lambda loop: -abs(loop.column_step))
     if SCALAR_CODES[leaf.scalar] in IN_FOURS:

@@ -1,4 +1,4 @@
-"""The classes of views: a MemberDescriptor for each member of a struct, made once for each type and each place in it."""
+"""The classes of views: a MemberDescriptor for each member of a struct. They are made once for each offset in a type."""
 
 from __future__ import annotations
 
