@@ -57,7 +57,7 @@ class Chunk:
         self.buffer.unmap()
 
     def map_again(self) -> None:
-        """Ask for the memory, after the submit that uses the chunk."""
+        """Start to map the chunk again. Call it after the submit that uses the chunk."""
         self._mapping = backend.Mapping(self.buffer, "WRITE")
         self.order = next(_order)
 

@@ -20,7 +20,8 @@ class Uploader:
 
     `device` is a wgpu device or its queue. Staging memory is at most `chunks` chunks of `chunk_size` bytes; the defaults
     depend on the adapter. A batch of up to `small_bytes` goes through wgpu's ``write_buffer`` instead. `threads` is the number of
-    threads that pack; None chooses by size, up to 8. Several threads may use an uploader: their uploads run one after the other.
+    threads that pack; None chooses by size, up to 4 for a discrete GPU and 8 for others. Several threads may use an
+    uploader: their uploads run one after the other.
 
     Every upload is submitted before `write` returns, so the queue's order is the order of the calls: after what you
     submitted before, and before what you submit later.

@@ -31,7 +31,7 @@ class Scalar(NamedTuple):
 
     @property
     def is_word(self) -> bool:
-        """Whether four of them are one 32-bit integer, which no smaller integers can be seen in."""
+        """Whether four of them are stored together, as one 32-bit integer."""
         return self.stored == "<I"
 
     @property
