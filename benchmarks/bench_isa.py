@@ -1,4 +1,4 @@
-"""Whether AVX2 needs code of its own beside SSE4.1: the same work on each, alternating, and the ratio of the times.
+"""Whether AVX2 needs separate code: times the same work with SSE4.1 and AVX2 in turn, and prints the ratio.
 
 `python -m pytest benchmarks/bench_isa.py --benchmark-only -s` prints a line for each case; its `ratio` is in the extra
 columns too. Above 1, AVX2 is faster. Columns of f32 show the slots alone; the others show conversions too.

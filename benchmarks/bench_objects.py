@@ -97,7 +97,7 @@ TYPEGPU = Path(__file__).parent / "compare" / "typegpu"
 
 
 def typegpu(count: int, rounds: int) -> float | None:
-    """Seconds that TypeGPU takes for as many objects; None where node or its package is not at hand."""
+    """Seconds that TypeGPU takes for as many objects; None if node or typegpu is not installed."""
     node = shutil.which("node")
     if node is None or not (TYPEGPU / "node_modules").exists():
         return None
@@ -144,7 +144,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="a line of JSON for each row")
     args = parser.parse_args()
     if args.kind is None:
-        # Each kind in a process of its own: memory that one kind frees would leave the next kind's objects scattered.
+        # Each kind runs in a separate process, because memory freed by one would scatter the objects of the next.
         for kind in MAKERS:
             subprocess.run([sys.executable, __file__, "--kind", kind, *sys.argv[1:]], check=True)
         return

@@ -308,7 +308,7 @@ class Bench:
     def frame(self, n: int, count: int = 20) -> None:
         """`count` writes of `n` records: each by itself, and in one frame; beside one such write."""
         batch = make(Particle, n)
-        for where in ("buffers of their own", "one buffer"):
+        for where in ("separate buffers", "one buffer"):
             if where == "one buffer":
                 whole = RecordBuffer(self.device, Particle, n * count)
                 writes = [(whole, k * n) for k in range(count)]

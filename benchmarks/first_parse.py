@@ -1,4 +1,4 @@
-"""The first wgsl.parse of a process, in a process of its own: the median of so many runs.
+"""The time of the first wgsl.parse in a new process: the median of several processes.
 
 python benchmarks/first_parse.py [--runs 15]
 

@@ -83,7 +83,7 @@ def streamed_copy(n: int, rounds: int) -> dict[str, float]:
 
 
 def object_rows(rounds: int) -> Iterator[Row]:
-    """The rows of bench_objects.py, which measures each kind in a process of its own."""
+    """The rows of bench_objects.py, which measures each kind in a separate process."""
     script = Path(__file__).with_name("bench_objects.py")
     command = [sys.executable, str(script), "--json", "--rounds", str(rounds), "--count", "100", "--count", "10000"]
     told = subprocess.run(command, capture_output=True, text=True, check=True).stdout

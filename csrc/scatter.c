@@ -3,8 +3,8 @@
 
 #include "internal.h"
 
-/* The progress of a run. Records [index, stop) are left. Of the current row, which has `left` more records from `first`
- * on, `n` are to be written. */
+/* The progress of a run. Records [index, stop) are left. The current row has `left` more records, starting at `first`;
+ * `n` of these are written next. */
 typedef struct {
     int64_t index, stop, first, n, left;
     char *to;

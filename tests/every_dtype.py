@@ -128,7 +128,7 @@ POLARS: dict[str, Any] = {
     for bits in (8, 16, 32, 64, 128)
     if hasattr(pl, f"{kind}{bits}")
 }  # fmt: skip
-# Abstract classes, and what has no column of its own.
+# Abstract classes, and dtypes that no column has.
 NOT_POLARS = {"BaseExtension", "DataType", "Extension", "FloatType", "IntegerType", "TemporalType", "Unknown", "Utf8"}
 POLARS_TYPES = [
     name

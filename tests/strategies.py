@@ -112,7 +112,7 @@ def random_batch(cls: Any, shape: tuple[int, ...], rng: np.random.Generator, *, 
         shape = ()
     columns = {name: random_column(spec, shape, rng, special) for name, spec in cls.__members__.items()}
     made = cls(columns[""]) if "" in columns else cls(**columns)
-    # Constants alone have no leading dimensions of their own.
+    # A batch of constants only has no leading dimensions.
     return broadcast(made, shape)
 
 

@@ -11,19 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from gpustruct import Struct, array, batch, f32, mat3x3f, pack, u32, unpack, vec3f, vec4f
+from gpustruct import Struct, array, batch, f32, mat3x3f, pack, unpack
 from gpustruct.plan import lower
+from gpustruct.workloads import Particle
 
 # A million batches with GPUSTRUCT_EXAMPLES=20000.
 BATCHES = 50 * int(os.environ.get("GPUSTRUCT_EXAMPLES", "100"))
-
-
-class Particle(Struct):
-    position: vec3f
-    life: f32
-    velocity: vec3f
-    id: u32
-    color: vec4f
 
 
 class Inner(Struct):

@@ -46,7 +46,8 @@ def as_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
 
 
 def validate(data: Any) -> None:
-    jsonschema = pytest.importorskip("jsonschema")
+    import jsonschema
+
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     jsonschema.validate(data, SCHEMA)
 

@@ -145,7 +145,7 @@ def test_both_ways_give_the_same_bytes_or_the_same_error(cls: Any, seed: int) ->
 
 
 def test_structured_records_of_any_kind_share_a_plan() -> None:
-    # A few kinds each of many arrays: addresses make no plan of their own.
+    # A few kinds each of many arrays: another address makes no new plan.
     table = Particle(**particles(3)).__run__
     assert table is None
     for n in (1, 5, 5, 5, 9):

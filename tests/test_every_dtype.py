@@ -12,9 +12,15 @@ import io
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import ml_dtypes
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
+import every_dtype
+import every_source
 from gpustruct import (
     GpuStructError,
     Struct,
@@ -31,17 +37,6 @@ from gpustruct import (
     vec2u,
     view,
 )
-
-for library in ("pandas", "polars", "pyarrow", "ml_dtypes"):
-    pytest.importorskip(library)
-
-import ml_dtypes  # noqa: E402
-import pandas as pd  # noqa: E402
-import polars as pl  # noqa: E402
-import pyarrow as pa  # noqa: E402
-
-import every_dtype  # noqa: E402 - it needs all of these libraries.
-import every_source  # noqa: E402
 
 COLUMNS = every_dtype.COLUMNS
 NUMPY = {f32: np.float32, f16: np.float16, i32: np.int32, u32: np.uint32}

@@ -1,4 +1,4 @@
-"""The kernel at the ends of its own limits: the last record, the longest mask, records closer than a load is wide."""
+"""The kernel at its limits: the last record, the longest mask, records closer than a load is wide."""
 
 from __future__ import annotations
 

@@ -481,7 +481,7 @@ def test_random_types_against_the_oracle(cls: Any) -> None:
 
 @given(strategies.structs(max_depth=0, tail=False, attributes="anywhere"))
 def test_padding_and_scalars_fill_a_flat_struct(cls: Any) -> None:
-    # Arrays and matrices may have gaps of their own, which are theirs and not this struct's.
+    # Gaps inside arrays and matrices count as theirs, not as this struct's.
     layout = layout_of(cls)
     inside = sum(member.layout.size - member.layout.used for member in layout.fields)
     assert sum(gap.size for gap in layout.padding) + layout.used + inside == layout.size

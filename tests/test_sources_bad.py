@@ -13,16 +13,14 @@ from types import SimpleNamespace  # noqa: F401 - for the cases
 from typing import Any
 
 import numpy as np
+import pandas  # noqa: F401 - for the cases
+import polars  # noqa: F401 - for the cases
+import pyarrow.dataset  # noqa: F401 - for the cases
 import pytest
 
 import gpustruct
 from gpustruct import Struct, array, f32, mat4x4f, u32, vec3f, view  # noqa: F401 - for the cases
 from test_bad_schemas import Case, read
-
-pandas = pytest.importorskip("pandas")
-polars = pytest.importorskip("polars")
-pyarrow = pytest.importorskip("pyarrow")
-pytest.importorskip("pyarrow.dataset")
 
 FOLDER = Path(__file__).parent / "bad_sources"
 CASES = [case for file in sorted(FOLDER.glob("*.txt")) for case in read(file)]

@@ -9,15 +9,14 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
+import dask
+import dask.distributed
 import numpy as np
+import pandas
 import pytest
 
 import reference
 from gpustruct import Struct, align, array, atomic, batch, dtype_of, f32, pack, u32, vec3f
-
-dask = pytest.importorskip("dask")
-pytest.importorskip("dask.distributed")
-pandas = pytest.importorskip("pandas")
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "dask_pack.py"
 RECORDS, CHUNK = 30_011, 4_000

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas
+import polars
+import pyarrow as pa
 import pytest
 
 import reference
 from gpustruct import SourceError, Struct, array, batch, f16, f32, i32, mat2x2f, pack, u32, vec2f, vec3f
-
-pandas = pytest.importorskip("pandas")
-polars = pytest.importorskip("polars")
-pa = pytest.importorskip("pyarrow")
 
 N = 7
 

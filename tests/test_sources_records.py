@@ -8,6 +8,7 @@ from dataclasses import dataclass, make_dataclass
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+import attr
 import numpy as np
 import pytest
 from hypothesis import given
@@ -33,8 +34,6 @@ from gpustruct import (
     vec4i,
     view,
 )
-
-attr = pytest.importorskip("attr")
 
 
 class Particle(Struct):
@@ -508,7 +507,7 @@ def test_a_class_that_changes_is_looked_at_again() -> None:
     assert pack(batch(Pair, records)).view(np.float32).tolist() == [5.0, 2.0] * 40
 
 
-# Each with a name of its own: a writer is kept with the keys that it was made with.
+# Each has another name, because a writer is kept with the keys that it was made with.
 @pytest.mark.parametrize(
     ("name", "change"), [("p", lambda source: source.pop()), ("q", lambda source: source.append(source[0]))]
 )

@@ -67,7 +67,7 @@ def batches(seed: int = 0) -> list[Any]:
 
 
 def together(work: Callable[[int], Any]) -> list[Any]:
-    """work(0) … work(7), each in a thread of its own, begun at one moment."""
+    """work(0) … work(7), each in another thread, all started at once."""
     barrier = threading.Barrier(CROWD)
 
     def begin(k: int) -> Any:

@@ -54,7 +54,7 @@ def lost(text: str, **options: Any) -> list[tuple[int, str, str]]:
         "struct": {*module.structs, *module.unavailable}, "alias": {*module.aliases, *module.unavailable}, "const": {*module.constants},
         "override": {*module.overrides}, "fn": {*module.functions}, "var": {*module.bindings, *module.variables},
     }  # fmt: skip
-    # Attributes may stand on lines of their own before the keyword.
+    # Attributes may be on separate lines before the keyword.
     listed = {(part.line, word) for part in module.skipped for word in re.findall(r"\w+", part.text)}
     return [
         (line, kind, name)
@@ -90,7 +90,6 @@ def test_shader(path: Path) -> None:
         wgsl.parse(text)
 
 
-@pytest.mark.skipif(not shaders(), reason="pygfx is not installed")
 def test_templates_keep_what_stands_alone() -> None:
     texts = {path.name: path.read_text(encoding="utf-8") for path in shaders()}
     text = wgsl.parse(texts["text.wgsl"], skip=True)

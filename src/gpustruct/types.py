@@ -90,7 +90,7 @@ _ARRAYS: weakref.WeakValueDictionary[tuple[Any, int | None], Any] = weakref.Weak
 class array(TypeBase):
     """``array[T, N]``: N elements at T's stride; ``array[T]``: as many as the buffer holds.
 
-    WGSL §6.2.9. A runtime-sized array is a type of its own or the last member of a struct. The element
+    WGSL §6.2.9. A runtime-sized array is the whole type of a buffer, or the last member of a struct. The element
     must have a fixed footprint. To a type checker the column of an array is Any, so that pyright and mypy accept
     both spellings; annotate it where that helps: ``lights: Light = scene.lights``.
     Raises LayoutError for a count or an element that WGSL refuses.

@@ -49,7 +49,7 @@ def command(*arguments: str) -> None:
 
 
 def scope() -> dict[str, Any]:
-    """The names that the code of a case may use. It runs in a module of its own, as a user's does."""
+    """The names that the code of a case may use. It runs as a separate module, like a user's."""
     names = {name: getattr(gpustruct, name) for name in gpustruct.__all__}
     module = python_types.ModuleType("advice")
     vars(module).update(names)

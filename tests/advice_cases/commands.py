@@ -1,4 +1,4 @@
-"""The ways out of CommandError: `command` runs a command line, in a folder of its own."""
+"""The ways out of CommandError: `command` runs a command line, in an empty folder."""
 
 from __future__ import annotations
 

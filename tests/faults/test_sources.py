@@ -437,7 +437,8 @@ def test_F11_columns_through_the_capsule() -> None:
 
 
 def lazy_sources() -> dict[str, Any]:
-    dask = pytest.importorskip("dask.dataframe")
+    import dask.dataframe as dask
+
     return {
         "polars": polars.LazyFrame(TABLE),
         "dask": dask.from_pandas(pandas.DataFrame(TABLE), npartitions=1),
@@ -494,8 +495,7 @@ except SourceError as error:
 
 
 def test_F16_zarr() -> None:
-    pytest.importorskip("zarr")
-    # In a process of its own: zarr starts threads, which a process that has run a software GPU may hold up.
+    # In another process, because zarr starts threads, which a process that has run a software GPU may hold up.
     told = subprocess.run([sys.executable, "-c", ZARR], capture_output=True, text=True, timeout=120)
     assert told.stdout == "[1.0, 2.0] [3.0, 4.0] [1.0, 2.0]\nsource-kind\n", told.stderr
 

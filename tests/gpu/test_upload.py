@@ -67,7 +67,7 @@ def content(device: Any, buffer: Any) -> bytes:
 
 @pytest.fixture
 def fresh(device: Any) -> Iterator[Any]:
-    """A device of its own, for tests that break one."""
+    """A new device, for tests that break it."""
     made = device.adapter.request_device_sync()
     yield made
     made.destroy()
@@ -282,7 +282,7 @@ def test_progress_covers_the_checking(device: Any) -> None:
 
 
 def test_a_file_is_read_once_across_a_bus(device: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A device that says it has memory of its own: the records go to a second buffer, and no value is checked before."""
+    """On a device that reports separate memory, the records go to a second buffer, and no value is checked first."""
     monkeypatch.setattr(transfers, "SEPARATE_MEMORY", {device.adapter.info["adapter_type"]})
     monkeypatch.setattr(memory_mapped, "LARGE_BYTES", 1)
     n = 50_000
@@ -465,7 +465,7 @@ layout = np.dtype([("position", "f4", 3), ("life", "f4"), ("velocity", "f4", 3),
 file = np.memmap(sys.argv[1], layout, "r", shape=(n,))
 batch = Particle(**{name: file[name] for name in layout.names})
 device = wgpu.gpu.request_adapter_sync().request_device_sync()
-# What a device with memory of its own holds by default is more.
+# A device with separate memory has more staging memory by default.
 uploader = Uploader(device, chunk_size=8 << 20, chunks=4)
 records = RecordBuffer(device, Particle, n, uploader=uploader)
 # The buffer itself lies in this process's memory on a software device: touched before the count starts.

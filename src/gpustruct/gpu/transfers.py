@@ -34,7 +34,7 @@ SMALL_COPIES = 8
 # is the host's, and eight are enough (docs/performance.md).
 MAX_WORKERS = {"DiscreteGPU": 4}
 DEFAULT_MAX_WORKERS = 8
-# Adapters with memory of their own: a second buffer there takes none of the host's.
+# Adapters with separate memory: a second buffer there takes no memory of the host.
 SEPARATE_MEMORY = set(CHUNKS)
 
 Progress = Callable[[int, int], object]

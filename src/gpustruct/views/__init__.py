@@ -31,7 +31,7 @@ def view(cls: type[_Record], data: Any = None, offset: int = 0) -> _Record: ...
 @overload
 def view(cls: Any, data: Any = None, offset: int = 0, *, count: int | None = None) -> Any: ...
 def view(cls: Any, data: Any = None, offset: int = 0, *, count: int | None = None) -> Any:
-    """One record with bytes of its own, zero at first: assigning to its members writes into these bytes.
+    """One record and its bytes, which start as zero. Assigning to its members writes into these bytes.
 
     ``v.time = 0.5``, ``v.camera.position = p``, ``v.lights[3].color = c``: each value has its member's own
     shape, and is checked and converted as in `pack`; if it does not fit, the bytes stay as they were. A
