@@ -1,7 +1,7 @@
 /* The instruction sets. */
 #include "isa.h"
 
-extern const scatter_isa scatter_avx512, scatter_avx2, scatter_sse41, scatter_neon;
+extern const scatter_isa scatter_avx512, scatter_neon;
 
 /* Best first. */
 static const scatter_isa *const KNOWN[] = {

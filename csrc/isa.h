@@ -88,7 +88,7 @@ scatter_convert scatter_shared_conversion(int from_type, int to_type);
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define ISA_X86 1
-extern const scatter_isa scatter_avx2;
+extern const scatter_isa scatter_sse41, scatter_avx2;
 #elif defined(__aarch64__) && defined(__GNUC__)
 #define ISA_NEON 1
 #endif

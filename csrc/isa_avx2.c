@@ -149,23 +149,15 @@ static ptrdiff_t f16_f64(void *to, const void *from, ptrdiff_t n) {
 #define ISA_ENCODES
 #include "avx2_normalized.h"
 #include "convert.h"
-#include "x86_slots.h"
-#include "x86_transpose.h"
-#include "x86_interleave4.h"
 
 const scatter_isa scatter_avx2 = {
     .name = "avx2",
-    .base = &scatter_portable,
+    .base = &scatter_sse41,
     .runs = runs,
-    .slot = {slot_12_4, slot_8_8, slot_8_4_4, slot_4_4_8, slot_4_4_4_4},
-    .copy = copy,
-    .transpose = transpose,
-    .transpose_back = transpose_back,
     .stream = stream,
     .fence = fence,
     .mask = mask_lines,
     .convert = conversion,
-    .interleave4 = interleave4,
 };
 
 #if defined(__clang__)

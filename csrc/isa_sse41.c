@@ -42,7 +42,6 @@ static void mask_lines(char *to, const char *from, const char *mask, ptrdiff_t p
 #include "x86_transpose.h"
 #include "x86_interleave4.h"
 
-extern const scatter_isa scatter_sse41;
 const scatter_isa scatter_sse41 = {
     .name = "sse4.1",
     .base = &scatter_portable,
