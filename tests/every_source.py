@@ -1,6 +1,6 @@
 """Columns in whatever Python has for two numbers, or for what is none: name -> (the column, its values or None).
 
-None stands for a column that must be refused. Each is made again for every use, as some can be read once.
+None means a column that must be refused. Each is made again for every use, as some can be read once.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TWO.flags.writeable = False
 
 
 class Answers:
-    """Has `__array__`, which gives or raises what it is told."""
+    """Has `__array__`, which gives or raises what the test chose."""
 
     def __init__(self, answer: Any) -> None:
         self.answer = answer
@@ -55,7 +55,7 @@ class Property:
 
 
 class Exchanged:
-    """DLPack, with the faults that it is told."""
+    """DLPack, with the faults that the test chose."""
 
     def __init__(self, values: Any = TWO, capsule: Any = None, device: Any = None) -> None:
         self.values, self.capsule, self.device = np.array(values), capsule, device

@@ -1,4 +1,4 @@
-"""Files of cases: a title, Python lines, and the error behind "> ": class, rule, then the message."""
+"""Files of cases: a title, Python lines, and the error after "> ": class, rule, then the message."""
 
 from __future__ import annotations
 
@@ -43,6 +43,6 @@ def write_again(file: Path, scope: Callable[[], dict[str, Any]]) -> None:
     """Write the file again with the messages of today."""
     blocks: list[str] = []
     for case in read(file):
-        told = "\n".join(f"> {line}" for line in outcome(case, scope()).split("\n"))
-        blocks.append(f"# {case.title}\n{case.code}\n{told}\n")
+        quoted = "\n".join(f"> {line}" for line in outcome(case, scope()).split("\n"))
+        blocks.append(f"# {case.title}\n{case.code}\n{quoted}\n")
     file.write_text("\n".join(blocks))

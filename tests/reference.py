@@ -203,7 +203,7 @@ def leaves(cls: Any, count: int = 1) -> dict[str, tuple[int, str]]:
 
 
 def pack(batch: Any, stride: int | None = None) -> bytes:
-    """The bytes of a batch. A runtime-sized one is its header and tail, with no rounding up behind it."""
+    """The bytes of a batch. A runtime-sized one is its header and tail, with no rounding up at the end."""
     kind = describe(type(batch))
     source, shape = batch, batch.__shape__
     if not isinstance(kind, Record):

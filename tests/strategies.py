@@ -1,7 +1,7 @@
 """Random types and random batches of them, for hypothesis.
 
 structs(...)       a Struct class: nested structs, arrays, f16, matrices, atomics, @align, @size, runtime tails
-types(...)         any type: a Struct class, or a scalar, vector, matrix or array of its own
+types(...)         any type: a Struct class, or a scalar, vector, matrix or array by itself
 batches(cls)       a batch of `cls`: any dtype that converts, any byte order, any stride, some special values
 random_batch(...)  the same from a numpy Generator, without hypothesis
 """

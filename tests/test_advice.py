@@ -45,7 +45,7 @@ def worded(error: Exception) -> errors.GpuStructError:
 
 
 def way_out(error: errors.GpuStructError) -> str:
-    """What stands after the place, of the first line: others are other faults."""
+    """The text after the place, on the first line: other lines describe other faults."""
     return str(error).split("\n")[0].split(" - at ", 1)[1].split("; ", 1)[1]
 
 

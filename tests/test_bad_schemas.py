@@ -1,6 +1,6 @@
 """Wrong schemas and sources, each with the exact words that it gets: bad_schemas/*.txt.
 
-A case is a title, Python lines, and the error behind "> ": class, rule, then the message. Run as a
+A case is a title, Python lines, and the error after "> ": class, rule, then the message. Run as a
 script, this writes the files again with the messages of today, to be read in the diff.
 """
 

@@ -190,9 +190,9 @@ def test_links_stay_links_and_permissions_are_kept(tmp_path: Path) -> None:
 
 def test_errors_of_the_system_name_the_path(tmp_path: Path) -> None:
     path = tmp_path / "nowhere" / "file"
-    with pytest.raises(FileNotFoundError) as told:
+    with pytest.raises(FileNotFoundError) as raised:
         pack_to(path, u32([1]))
-    assert told.value.filename == str(path)
+    assert raised.value.filename == str(path)
     with pytest.raises(OSError, match="File name too long"):
         pack_to(tmp_path / ("x" * 300), u32([1]))
     (tmp_path / "file").write_bytes(b"")
@@ -216,8 +216,8 @@ except OSError as error:
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no limit for the size of a file")
 def test_a_disk_that_is_full_leaves_the_file_as_it_was(tmp_path: Path) -> None:
     path = old(tmp_path)
-    told = subprocess.run([sys.executable, "-c", FULL, str(path)], capture_output=True, text=True, check=True)
-    assert told.stdout == "File too large\n"
+    completed = subprocess.run([sys.executable, "-c", FULL, str(path)], capture_output=True, text=True, check=True)
+    assert completed.stdout == "File too large\n"
     assert path.read_bytes() == b"what was there"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -255,11 +255,11 @@ def test_memory_is_bounded(tmp_path: Path) -> None:
     n = 4_000_000
     source, target = tmp_path / "columns", tmp_path / "records"
     np.arange(4 * n, dtype=np.float64).tofile(source)
-    told = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", STREAM, str(source), str(n), str(target)], capture_output=True, text=True, check=False
     )
-    assert told.returncode == 0, told.stderr
-    assert int(told.stdout) <= 32 << 10, f"{int(told.stdout) >> 10} MiB"
+    assert completed.returncode == 0, completed.stderr
+    assert int(completed.stdout) <= 32 << 10, f"{int(completed.stdout) >> 10} MiB"
     rows = np.memmap(target, np.float32, "r", shape=(n, 8))
     assert rows[:: n // 5, 3].tolist() == [3 * n + k for k in range(0, n, n // 5)]
     assert rows[-1].view(np.uint32)[4:].tolist() == [7, 0, 0, 0]

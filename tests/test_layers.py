@@ -13,7 +13,7 @@ import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "gpustruct"
 
-# From the top. A module or folder may import those of the layers above its own, and nothing else of its own layer.
+# From the top. A module or folder may import from the layers above it, and nothing else from its own layer.
 LAYERS: list[set[str]] = [
     {"errors", "names", "table", "zero_filled"},
     {"layout"},

@@ -1,4 +1,4 @@
-"""Memory that lies over other memory, or is none: each from a fault that was found."""
+"""Columns that overlap other memory, or have none: each comes from a fault that was found."""
 
 from __future__ import annotations
 

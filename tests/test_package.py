@@ -71,8 +71,8 @@ def test_the_wheel_works_where_it_is_unpacked(built: tuple[Path, Path], tmp_path
     with zipfile.ZipFile(built[1]) as archive:
         archive.extractall(tmp_path)
     code = "import gpustruct as g; print(g.__file__); print(g.pack(g.vec3f([[1, 2, 3], [4, 5, 6]])).nbytes)"
-    told = run(sys.executable, "-c", code, cwd=tmp_path, PYTHONPATH=str(tmp_path)).split()
-    assert told == [str(tmp_path / "gpustruct" / "__init__.py"), "32"]
+    printed = run(sys.executable, "-c", code, cwd=tmp_path, PYTHONPATH=str(tmp_path)).split()
+    assert printed == [str(tmp_path / "gpustruct" / "__init__.py"), "32"]
     # The first parse loads the saved tables: lark makes none.
     code = "import lark; lark.Lark.__init__ = None; from gpustruct import wgsl; print(*wgsl.parse('struct A { x: f32 }').structs)"
     assert run(sys.executable, "-c", code, cwd=tmp_path, PYTHONPATH=str(tmp_path)) == "A\n"

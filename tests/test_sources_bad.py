@@ -113,8 +113,8 @@ def test_the_exact_message(case: Case) -> None:
 def write_again(file: Path) -> None:
     blocks = []
     for case in read(file):
-        told = "\n".join(f"> {line}" for line in outcome(case).split("\n"))
-        blocks.append(f"# {case.title}\n{case.code}\n{told}\n")
+        quoted = "\n".join(f"> {line}" for line in outcome(case).split("\n"))
+        blocks.append(f"# {case.title}\n{case.code}\n{quoted}\n")
     file.write_text("\n".join(blocks))
 
 

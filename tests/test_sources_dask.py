@@ -56,11 +56,11 @@ def test_a_local_cluster_writes_the_same_file(example: Any, tmp_path: Path) -> N
     path = tmp_path / "cluster.bin"
     arguments = [str(path), "--records", str(RECORDS), "--chunk", str(CHUNK), "--workers", "2"]
     environment = {**os.environ, "PYTHONPATH": str(EXAMPLE.parent.parent / "src")}
-    told = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, str(EXAMPLE), *arguments], capture_output=True, text=True, env=environment, timeout=120
     )
-    assert told.returncode == 0, told.stderr
-    assert "on 2 workers" in told.stdout
+    assert completed.returncode == 0, completed.stderr
+    assert "on 2 workers" in completed.stdout
     assert np.array_equal(np.fromfile(path, np.uint8), alone(example))
 
 
@@ -143,7 +143,7 @@ else:
     raise AssertionError("a finished type was changed")
 """
     path = f"{EXAMPLE.parent.parent / 'src'}:{Path(__file__).parent}"
-    told = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", code], input=data, capture_output=True, env={**os.environ, "PYTHONPATH": path}
     )
-    assert told.returncode == 0, told.stderr.decode()
+    assert completed.returncode == 0, completed.stderr.decode()

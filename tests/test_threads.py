@@ -1,4 +1,4 @@
-"""Many threads at once, forks, pickles, the interpreter's end, and nothing left behind."""
+"""Many threads at once, forks, pickles, the interpreter's end, and nothing left over."""
 
 from __future__ import annotations
 
@@ -233,7 +233,7 @@ def script(code: str) -> str:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_a_forked_child_packs_in_threads_of_its_own() -> None:
-    told = script("""
+    printed = script("""
         import signal
         for generation in ("parent", "child", "grandchild"):
             assert pack(batch, threads=4).tobytes() == want, generation
@@ -247,22 +247,22 @@ def test_a_forked_child_packs_in_threads_of_its_own() -> None:
         assert pack(batch, threads=4).tobytes() == want
         os.write(1, b"reached")
     """)
-    assert told == "reached"
+    assert printed == "reached"
 
 
 def test_packing_goes_on_while_the_interpreter_ends() -> None:
     for first in ("pack(batch, threads=4)", "pass"):
-        told = script(f"""
+        printed = script(f"""
             import atexit
             atexit.register(lambda: print(pack(batch, threads=4).tobytes() == want))
             {first}
         """)
-        assert told == "True\n"
+        assert printed == "True\n"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits address space")
 def test_packing_goes_on_where_no_thread_can_begin() -> None:
-    told = script("""
+    printed = script("""
         import resource, threading
         out = np.zeros(len(want), np.uint8)
         with open("/proc/self/statm") as file:
@@ -277,7 +277,7 @@ def test_packing_goes_on_where_no_thread_can_begin() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         print(out.tobytes() == want, pack(batch, threads=4).tobytes() == want)
     """)
-    assert told == "True True\n"
+    assert printed == "True True\n"
 
 
 def test_work_goes_on_here_where_no_thread_can_begin(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -377,7 +377,7 @@ def test_a_thousand_packs_leave_nothing_behind() -> None:
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="this system does not tell a process's memory")
 def test_the_process_does_not_grow() -> None:
-    told = script("""
+    printed = script("""
         def resident():
             with open("/proc/self/statm") as file:
                 return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -395,4 +395,4 @@ def test_the_process_does_not_grow() -> None:
         print(resident() - before)
     """)
     # Each round makes three times 480,000 bytes; the columns of one round kept would be that at least.
-    assert int(told) < 8 << 20
+    assert int(printed) < 8 << 20

@@ -179,7 +179,7 @@ def test_values_that_do_not_fit_a_twin_leave_its_bytes(arrays: Arrays) -> None:
     v = view(uniform_safe(make_struct("Block", {"t": u32, "items": array[item, 2], "values": array[f32, 5]}), arrays))
     v.update(t=1, values=[1, 2, 3, 4, 5])
     before = bytes(v)
-    for wrong, told in [
+    for wrong, message in [
         ({"values": [1, 2, 3]}, r"at Block\.values; give it 5 numbers, or zero_filled"),
         ({"values": [1, 2, 3, 4, 1e300]}, r"at Block\.values\[4\]"),
         ({"t": 2, "items": [{"a": 1, "w": [1, 2]}] * 2}, r"at Block\.items\[0\]\.w|at Block\.items\.w\[0\]"),
@@ -187,7 +187,7 @@ def test_values_that_do_not_fit_a_twin_leave_its_bytes(arrays: Arrays) -> None:
         ({"t": -1}, r"at Block\.t"),
         ({"value": 1}, "did you mean 'values'"),
     ]:
-        with pytest.raises(SourceError, match=told):
+        with pytest.raises(SourceError, match=message):
             v.update(wrong)
         assert bytes(v) == before
 

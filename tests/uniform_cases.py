@@ -37,7 +37,7 @@ NESTED = make_struct("Nested", {"n": u32, "one": ONE, "x": f32, "w": array[vec2f
 MEMBERS: dict[str, dict[str, Any]] = {
     "scalars": {"values": array[f32, 64]},
     "count not a multiple of 4": {"values": array[i32, 7], "after": f32},
-    "unsigned behind a scalar": {"before": f32, "values": array[u32, 5], "after": vec3f},
+    "unsigned after a scalar": {"before": f32, "values": array[u32, 5], "after": vec3f},
     "pairs": {"values": array[vec2f, 5], "t": f32},
     "integer pairs": {"a": array[vec2i, 2], "b": array[vec2u, 3]},
     "arrays of arrays": {"grid": array[array[f32, 3], 5]},
@@ -46,8 +46,8 @@ MEMBERS: dict[str, dict[str, Any]] = {
     "halves": {"h": array[f16, 9], "f": f32},
     "half vectors": {"a": array[vec2h, 3], "b": array[vec3h, 2], "c": array[vec4h, 2]},
     "half matrices": {"a": array[mat2x2h, 3], "b": array[mat3x3h, 2]},
-    "a struct behind a scalar": {"t": f32, "one": ONE},
-    "a scalar behind a struct": {"one": ONE, "t": f32},
+    "a struct after a scalar": {"t": f32, "one": ONE},
+    "a scalar after a struct": {"one": ONE, "t": f32},
     "a struct between scalars": {"t": f32, "three": THREE, "u": f32},
     "arrays of small structs": {"items": array[ONE, 4], "t": f32},
     "arrays of structs": {"t": f32, "items": array[THREE, 3]},
@@ -56,7 +56,7 @@ MEMBERS: dict[str, dict[str, Any]] = {
     "arrays of structs with arrays": {"items": array[WIDE, 3], "more": array[f32, 3]},
     "structs in structs": {"a": u32, "nested": NESTED, "b": f32, "list": array[NESTED, 2]},
     "attributes": {"a": Annotated[f32, size(12)], "b": Annotated[array[f32, 3], align(32)], "c": Annotated[ONE, size(8)], "d": u32},
-    "an array behind a matrix": {"m": mat3x3f, "k": f32, "values": array[f32, 2], "l": mat4x4f},
+    "an array after a matrix": {"m": mat3x3f, "k": f32, "values": array[f32, 2], "l": mat4x4f},
     "legal beside illegal": {"ok": array[vec4f, 2], "not": array[f32, 2], "fine": array[mat4x4f, 2]},
     "names that clash": {"i": array[f32, 3], "i_j": array[f32, 2], "value": array[f32, 1]},
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Follows the way out of an error: what stands last in its message is evaluated, as a user would type it."""
+"""Follows the way out of an error: the end of its message is evaluated, as a user would type it."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ NAMES = {"np": "numpy", "pd": "pandas", "pl": "polars", "pa": "pyarrow", "pyarro
 
 def code_of(error: SourceError) -> str:
     """The code in a message's last part: after "; ", and after the colon that says what it does."""
-    told = str(error).rpartition(" - at ")[2]
-    return told.partition("; ")[2].partition(": ")[2]
+    message = str(error).rpartition(" - at ")[2]
+    return message.partition("; ")[2].partition(": ")[2]
 
 
 def follow(make: Callable[[Any], Any], source: Any, name: str = "column", steps: int = 4) -> Any:
     """What `make` gives, each of its errors followed; fails if that takes too long or the code does not run."""
     importlib.import_module("pyarrow.compute")
     scope = {short: importlib.import_module(long) for short, long in NAMES.items()}
-    told: list[str] = []
+    messages: list[str] = []
     for _ in range(steps):
         try:
             return make(source)
         except SourceError as error:
-            told.append(str(error))
+            messages.append(str(error))
             code = code_of(error)
-            assert code, told
+            assert code, messages
             try:
                 source = eval(code, {**scope, name: source, "source": source})
             except Exception as wrong:
-                raise AssertionError(f"{code!r} does not run: {wrong!r}; after {told}") from wrong
-    raise AssertionError(told)
+                raise AssertionError(f"{code!r} does not run: {wrong!r}; after {messages}") from wrong
+    raise AssertionError(messages)

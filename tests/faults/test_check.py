@@ -55,7 +55,7 @@ def test_F27_padding_that_a_dtype_writes_out_is_passed_over(T: Any, text: str) -
     [
         # Too short: what follows is elsewhere.
         (np.dtype([("a", "f4"), ("_pad", "V8"), ("b", "f4", 3), ("c", "u4")]), SCENE, "b"),
-        # It stands on a member.
+        # The attribute is on a member.
         (np.dtype([("a", "f4"), ("_pad", "V24"), ("c", "u4")]), SCENE, "b"),
         (np.dtype([("a", "f4"), ("_pad", "u4", 6), ("c", "u4")]), SCENE, "_pad"),
         # It is not called like padding and not void.
@@ -167,7 +167,7 @@ def test_W37_what_lies_in_a_buffer_does(text: str) -> None:
         ("n: u32, _pad: vec2f, m: u32", "pad: vec2f, padding that is itself aligned; write it as scalars: 2 x f32"),
         ("a: f32, p_pad: vec3f, b: f32, unused1: vec3f", "p_pad: vec3f and unused1: vec3f, padding that is itself aligned; write it as scalars: 3 x f32, 3 x f32"),
         ("a: u32, padding: array<vec3u, 1>", "padding: array<vec3u, 1>, padding that is itself aligned; write it as scalars: 3 x u32"),
-        # No padding of its own: another order helps, or nothing does.
+        # The struct itself adds no padding: another order helps, or nothing does.
         ("a: f32, paddle: vec3f", "16 bytes less in the order paddle, a"),
     ],
 )  # fmt: skip

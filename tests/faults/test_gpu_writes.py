@@ -189,7 +189,7 @@ class EveryWayOfWriting(RuleBasedStateMachine):
         kept = 1 + min(self.buffer.count, room)
         before, self.room = self.model, room
         self.buffer.resize(room)
-        # What lies after the records in use is not promised to be copied: both sides write it again.
+        # Bytes after the records in use need not be copied: both sides write it again.
         self.model = np.zeros((1 + room, 2), np.float32)
         self.model[:kept] = before[:kept]
         rest = self.values(1 + room - kept) if 1 + room > kept else None

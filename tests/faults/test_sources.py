@@ -71,7 +71,7 @@ def words(made: Any) -> list[int]:
     return pack(made).view(np.uint32).tolist()
 
 
-def told(make: Any, *arguments: Any) -> SourceError:
+def error_of(make: Any, *arguments: Any) -> SourceError:
     with pytest.raises(SourceError) as caught:
         make(*arguments)
     return caught.value
@@ -117,7 +117,7 @@ def test_F4_missing_values_are_refused_alike_everywhere_with_the_first_row(sourc
         u32,
         lambda s: Outer(inner={"x": s, "y": s}, pair=XY(x=np.zeros((2, 2)), y=0)),
     ):
-        error = told(make, source())
+        error = error_of(make, source())
         assert (error.rule, f"the first in row {row})" in str(error)) == ("column-missing-value", True), error
 
 
@@ -128,13 +128,13 @@ def test_F4_a_missing_value_in_one_column_of_a_vector(member: Any) -> None:
         lambda: vec3f(list(columns)),
         lambda: batch(V, dict(zip("xyz", columns, strict=True)), k=tuple("xyz")),
     ):
-        assert "row 1" in str(told(make))
-    assert "V.k[2" in str(told(lambda: batch(V, dict(zip("xyz", columns, strict=True)), k=tuple("xyz"))))
+        assert "row 1" in str(error_of(make))
+    assert "V.k[2" in str(error_of(lambda: batch(V, dict(zip("xyz", columns, strict=True)), k=tuple("xyz"))))
 
 
 @pytest.mark.parametrize("source", [source for name, source in MISSING.items() if "null scalar" not in name])
 def test_F4_the_constructor_and_batch_say_the_same(source: Any) -> None:
-    one, two = told(lambda: K(k=source())), told(lambda: batch(K, {"k": source()}))
+    one, two = error_of(lambda: K(k=source())), error_of(lambda: batch(K, {"k": source()}))
     assert str(one) == str(two)
 
 
@@ -185,14 +185,14 @@ def test_F8_small_integers_for_integer_members(name: str) -> None:
 @pytest.mark.parametrize("name", ["bfloat16", "float8_e5m2", "float8_e4m3fn", "float6_e2m3fn"])
 def test_F7_small_floats_for_integer_members_say_how_to_round(name: str) -> None:
     values = np.array([1, 2], getattr(ml_dtypes, name))
-    assert "say how to round" in str(told(u32, values))
+    assert "say how to round" in str(error_of(u32, values))
     assert words(follow(u32, values)) == [1, 2]
 
 
 @pytest.mark.parametrize("name", [name for name in dir(ml_dtypes) if "complex" in name])
 def test_F8_complex_extensions_are_refused(name: str) -> None:
     values = np.array([1, 2], getattr(ml_dtypes, name))
-    assert told(f32, values).rule == "column-dtype"
+    assert error_of(f32, values).rule == "column-dtype"
     assert floats(follow(f32, values)) == [1, 2]
 
 
@@ -231,7 +231,7 @@ def test_F9_arrow_types_without_numbers_are_refused_with_a_way_out(name: str, ch
     column, expected = ARROW_KINDS[name]
     column = pa.chunked_array([column]) if chunked else column
     for make in (lambda c: batch(K, pa.table({"k": c})), lambda c: K(k=c), lambda c: batch(K, {"k": c})):
-        error = told(make, column)
+        error = error_of(make, column)
         assert error.rule == "column-kind" and "at K.k;" in str(error)
     if not chunked or "union" not in name:
         assert floats(follow(lambda c: K(k=c), column, "k")) == expected
@@ -261,14 +261,14 @@ def test_F10_integers_of_128_bits_name_the_cast(kind: Any, dims: tuple[int, ...]
     values = np.arange(int(np.prod(dims))).reshape(dims).tolist() if dims else 7
     member = {(): f32, (3,): vec3f, (2, 3): array[vec3f, 2]}[dims]
     series = polars.Series("k", [values, values], dtype=polars.Array(kind, dims) if dims else kind)
-    error = told(batch, member, series)
+    error = error_of(batch, member, series)
     assert error.rule == "column-kind" and f"pl.{kind.__name__.replace('128', '64')}" in str(error)
     expected = np.array([values, values], np.float32)
     assert np.array_equal(np.asarray(follow(lambda s: batch(member, s), series)), expected)
 
 
 def test_F10_integers_of_128_bits_for_an_integer_name_the_member_s_type() -> None:
-    error = told(batch, U, polars.DataFrame({"k": polars.Series([1], dtype=polars.Int128)}))
+    error = error_of(batch, U, polars.DataFrame({"k": polars.Series([1], dtype=polars.Int128)}))
     assert "k.cast(pl.UInt32)" in str(error)
 
 
@@ -288,7 +288,7 @@ def test_F14_nulls_of_polars_have_a_way_out_that_runs(kind: str, dims: tuple[int
             polars.Series("a", [one, holed.tolist()], dtype=polars.Array(leaf, dims)) if kind != "Boolean" else None
         )
         if inside is not None:
-            assert "row 1" in str(told(batch, member, inside))
+            assert "row 1" in str(error_of(batch, member, inside))
             made = np.asarray(follow(lambda s: batch(member, s), inside))
             assert made[1][(0,) * len(dims)] == 0 and made.sum() == 2 * np.prod(dims) - 1
 
@@ -311,7 +311,7 @@ def test_F14_nulls_of_arrow_have_a_way_out_that_runs(kind: Any, dims: tuple[int,
         holed[(0,) * len(dims)] = None
         inside = pa.array([one, holed.tolist()], type_)
         inside = pa.chunked_array([inside]) if chunked else inside
-        assert "row 1" in str(told(batch, member, inside))
+        assert "row 1" in str(error_of(batch, member, inside))
         made = np.asarray(follow(lambda s: batch(member, s), inside))
         assert made[1][(0,) * len(dims)] == 0 and made.sum() == 2 * np.prod(dims) - 1
 
@@ -367,7 +367,7 @@ def test_F15_the_cast_names_the_member_s_own_type(name: str, member: Any, number
     polars_name = number.replace("uint", "UInt").replace("float", "Float").replace("int", "Int")
     wanted = code.format(polars_name if "pl." in code else number)
     for make in (lambda s: kind(k=s), lambda s: batch(kind, {"k": s})):
-        assert str(told(make, source)).endswith(f": {wanted}")
+        assert str(error_of(make, source)).endswith(f": {wanted}")
     made = follow(lambda s: kind(k=s), source, "k")
     assert np.asarray(made.k).tolist() == [1, 2]
 
@@ -432,7 +432,7 @@ def test_F11_sources_that_hold_their_values(name: str) -> None:
 def test_F11_columns_through_the_capsule() -> None:
     for column in (Capsule(pa.chunked_array([[1.0], [2.0]])), ArrayCapsule(pa.array([1.0, 2.0]))):
         assert floats(f32(column)) == floats(batch(K, {"k": column})) == [1, 2]
-    error = told(lambda: K(k=Capsule(pa.chunked_array([[1.0], [None]]))))
+    error = error_of(lambda: K(k=Capsule(pa.chunked_array([[1.0], [None]]))))
     assert error.rule == "column-missing-value"
 
 
@@ -450,7 +450,7 @@ def lazy_sources() -> dict[str, Any]:
 @pytest.mark.parametrize("name", ["polars", "dask", "xarray of dask", "dataset"])
 def test_F11_plans_are_refused_with_a_way_out_that_runs(name: str) -> None:
     source = lazy_sources()[name]
-    assert told(batch, XY, source).rule == "source-lazy"
+    assert error_of(batch, XY, source).rule == "source-lazy"
     assert floats(follow(lambda s: batch(XY, s), source)) == [1, 3, 2, 4]
 
 
@@ -472,7 +472,7 @@ def test_F16_h5py() -> None:
         group["x"], group["y"] = [1.0, 2.0], [3.0, 4.0]
         assert floats(batch(XY, file["s"])) == floats(batch(XY, group)) == [1, 3, 2, 4]
         assert floats(K(k=file["flat"])) == floats(f32(file["flat"])) == [1, 2]
-        assert told(batch, XY, file["flat"]).rule == "source-kind"
+        assert error_of(batch, XY, file["flat"]).rule == "source-kind"
 
 
 ZARR = """
@@ -496,14 +496,14 @@ except SourceError as error:
 
 def test_F16_zarr() -> None:
     # In another process, because zarr starts threads, which a process that has run a software GPU may hold up.
-    told = subprocess.run([sys.executable, "-c", ZARR], capture_output=True, text=True, timeout=120)
-    assert told.stdout == "[1.0, 2.0] [3.0, 4.0] [1.0, 2.0]\nsource-kind\n", told.stderr
+    completed = subprocess.run([sys.executable, "-c", ZARR], capture_output=True, text=True, timeout=120)
+    assert completed.stdout == "[1.0, 2.0] [3.0, 4.0] [1.0, 2.0]\nsource-kind\n", completed.stderr
 
 
 def test_F16_others_with_an_array() -> None:
     assert floats(batch(XY, Structured())) == [1, 3, 2, 4]
     assert floats(batch(XY, xarray.DataArray(STRUCTURED, dims="n"))) == [1, 3, 2, 4]
-    assert told(batch, XY, xarray.DataArray(np.zeros((2, 2)))).rule == "source-kind"
+    assert error_of(batch, XY, xarray.DataArray(np.zeros((2, 2)))).rule == "source-kind"
     assert floats(K(k=xarray.DataArray([1.0, 2.0]))) == [1, 2]
     assert floats(batch(XY, np.ma.masked_array(STRUCTURED))) == [1, 3, 2, 4]
     record = (ctypes.c_double * 2)(1.0, 2.0)
@@ -539,7 +539,7 @@ def test_F26_the_seen_case_and_tensors_of_vectors() -> None:
     assert batch(M, pa.table({"m": pa.FixedShapeTensorArray.from_numpy_ndarray(cube)})).m.tolist() == cube.tolist()
     flat = pa.FixedShapeTensorArray.from_numpy_ndarray(np.arange(6.0).reshape(2, 3))
     assert V(k=flat).k.tolist() == [[0, 1, 2], [3, 4, 5]]
-    error = told(lambda: V(k=pa.FixedShapeTensorArray.from_numpy_ndarray(np.zeros((2, 9)))))
+    error = error_of(lambda: V(k=pa.FixedShapeTensorArray.from_numpy_ndarray(np.zeros((2, 9)))))
     assert error.rule == "column-shape"
     three = np.arange(24.0).reshape(2, 2, 3, 2).transpose(0, 3, 1, 2)
     column = pa.ExtensionArray.from_storage(
@@ -578,10 +578,10 @@ class BrokenArray:
 
 @pytest.mark.parametrize("source", [Broken(), BrokenArray(), Capsule(pa.chunked_array([[1.0]]))])
 def test_F9_what_a_library_raises_comes_in_our_words(source: Any) -> None:
-    assert told(batch, XY, source).rule == "source-kind"
+    assert error_of(batch, XY, source).rule == "source-kind"
     if not isinstance(source, Capsule):
         for make in (lambda: K(k=source), lambda: batch(K, {"k": source}), lambda: batch(f32, source)):
-            error = told(make)
+            error = error_of(make)
             assert error.rule == "column-source" and ("query failed" in str(error) or "closed" in str(error))
 
 
@@ -590,7 +590,7 @@ def test_F9_a_closed_file_of_h5py() -> None:
         file["s"] = STRUCTURED
         kept = file["s"]
     for make in (lambda: batch(XY, kept), lambda: K(k=kept)):
-        assert isinstance(told(make), SourceError)
+        assert isinstance(error_of(make), SourceError)
 
 
 class Lamp(Struct):

@@ -328,13 +328,13 @@ def test_an_answer_that_wgpu_py_swallows_is_asked_for_again(
     operate, after, _ = WRITES[name] if name != "await" else (read_awaited, counted(0), 0)
     case = Case(device)
     promise = type(case.uploader.device.create_buffer(size=8, usage=MAPPED).map_async("READ"))
-    told, swallowed = promise._wgpu_set_input, []
+    set_input, swallowed = promise._wgpu_set_input, []
 
     def swallow(self: Any, value: Any) -> None:
         if threading.current_thread() is not threading.main_thread() and len(swallowed) < 1:
             swallowed.append(self)
         else:
-            told(self, value)
+            set_input(self, value)
 
     monkeypatch.setattr(promise, "_wgpu_set_input", swallow)
     kept = len(backend._lost_callbacks)

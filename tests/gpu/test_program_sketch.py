@@ -75,11 +75,13 @@ def test_the_printed_python_runs_for_random_texts(
 def test_as_a_script(tmp_path: Path) -> None:
     (tmp_path / "my shader.wgsl").write_text(TEXTS["compute"], encoding="utf-8")
     shell = {"cwd": tmp_path, "capture_output": True, "text": True, "check": True}
-    told = subprocess.run([sys.executable, "-m", "gpustruct", "inspect", "--python", "my shader.wgsl"], **shell).stdout
-    (tmp_path / "start.py").write_text(told, encoding="utf-8")
+    sketch = subprocess.run(
+        [sys.executable, "-m", "gpustruct", "inspect", "--python", "my shader.wgsl"], **shell
+    ).stdout
+    (tmp_path / "start.py").write_text(sketch, encoding="utf-8")
     subprocess.run([sys.executable, "start.py"], **shell)
-    assert "class Body(Struct):" in told
-    assert "'bodies': gpu.RecordBuffer(device, Body, 1000, count=1000)" in told
+    assert "class Body(Struct):" in sketch
+    assert "'bodies': gpu.RecordBuffer(device, Body, 1000, count=1000)" in sketch
 
 
 def test_one_shader_only(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

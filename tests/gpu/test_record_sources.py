@@ -377,8 +377,8 @@ def test_completion_lists_public_names_only(module: Any) -> None:
     assert dir(module) == sorted(module.__all__)
     # In a fresh process too, where nothing else has imported the parts.
     code = f"import {module.__name__} as m; print(sorted(m.__all__) == dir(m), all(hasattr(m, n) for n in dir(m)))"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert told == "True True\n"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert printed == "True True\n"
 
 
 def test_a_batch_is_written_as_it_is(device: Any) -> None:

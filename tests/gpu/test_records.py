@@ -437,7 +437,7 @@ def test_dynamic_offsets(device: Any) -> None:
     alignment = device.limits["min-uniform-buffer-offset-alignment"]
     rng = np.random.default_rng(1)
     batch = Model(matrix=rng.random((9, 4, 4)), tint=rng.random((9, 3)))
-    # The staging memory is not zero: what lies between records must be made so.
+    # The staging memory is not zero: the bytes between records must be set to zero.
     Uploader.of(device).write(RecordBuffer(device, u32, 5000).buffer, u32(np.full(5000, 2**32 - 1)))
     buffer.write(batch)
     assert buffer.stride % alignment == 0

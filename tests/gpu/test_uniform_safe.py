@@ -75,7 +75,7 @@ def member_scalars(
 def read_back(
     device: Any, safe: UniformSafe, data: np.ndarray, expressions: list[str], before: str = ""
 ) -> list[float]:
-    """What a compute shader sees: each expression, as f32, behind the statement `before`."""
+    """What a compute shader sees: each expression, as f32, after the statement `before`."""
     lines = f"  {before}\n" + "".join(f"  out[{k}] = f32({expression});\n" for k, expression in enumerate(expressions))
     code = (
         f"{safe.wgsl}\n@group(0) @binding(0) var<uniform> block: Block;\n"

@@ -468,7 +468,7 @@ device = wgpu.gpu.request_adapter_sync().request_device_sync()
 # A device with separate memory has more staging memory by default.
 uploader = Uploader(device, chunk_size=8 << 20, chunks=4)
 records = RecordBuffer(device, Particle, n, uploader=uploader)
-# The buffer itself lies in this process's memory on a software device: touched before the count starts.
+# The buffer itself is in this process's memory on a software device: touched before the count starts.
 records.clear()
 records.read(n - 1, n)
 with open("/proc/self/clear_refs", "w") as reset:

@@ -236,7 +236,7 @@ def computed(scalar: str, rows: int, cases: list[Case], args: np.ndarray[Any, An
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BackendWarning)
         module = wgsl.parse("\n".join(lines), skip=True)
-    # A constant without a value is an error of its own kind, everything else is a mistake in this test.
+    # A constant without a value is a separate kind of error, everything else is a mistake in this test.
     assert all("const-expression must have a value" in part.reason for part in module.skipped), module.skipped[0]
     return module.constants
 

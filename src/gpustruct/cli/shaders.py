@@ -58,9 +58,9 @@ def read(
     >>> shader.mark, list(shader.module.structs)
     ('1: #import shapes', ['Ball'])
     """
-    found, told = _parsed(text, skip=skip, target=target)
+    found, warned = _parsed(text, skip=skip, target=target)
     if not isinstance(found, WgslError):
-        return Shader(found, None, told, "")
+        return Shader(found, None, warned, "")
     # Paths such as package::shapes::Ball are WESL, not WGSL.
     is_wesl = name.endswith(WESL) and found.rule == "syntax" and "::" in text
     shown = _MARK.search(str(found))
@@ -72,7 +72,7 @@ def read(
     rest, more = _parsed(text, skip=True, target=target)
     module = None if isinstance(rest, WgslError) else rest
     if not mark or module is None:
-        return Shader(module, found, told, "")
+        return Shader(module, found, warned, "")
     return Shader(module, None, more, mark)
 
 
@@ -90,5 +90,5 @@ def _parsed(text: str, *, skip: bool, target: TargetName) -> tuple[Module | Wgsl
             found: Module | WgslError = wgsl.parse(text, skip=skip, standard_layout=True, target=target)
         except WgslError as error:
             found = error
-    told = [warning.message for warning in caught if isinstance(warning.message, BackendWarning)]
-    return found, [warning for warning in told if warning.rule not in _UNIFORM_WARNINGS]
+    warned = [warning.message for warning in caught if isinstance(warning.message, BackendWarning)]
+    return found, [warning for warning in warned if warning.rule not in _UNIFORM_WARNINGS]

@@ -255,7 +255,7 @@ _NUMBERS = frozenset((int, float, bool, str, bytes, type(None)))
 def _checked_list(source: Any, spec: ColumnSpec, where: str, read: Callable[[Any, ColumnSpec, str], Any]) -> Any:
     """A list whose columns of other libraries are arrays; SourceError for masked values, and for lists in themselves.
 
-    numpy would take what lies under a mask, and NaN for a null.
+    numpy would take the values under a mask, and NaN for a null.
     """
     level: list[Any] = [source]
     foreign = False

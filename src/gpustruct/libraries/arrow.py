@@ -94,7 +94,7 @@ def _kind(type_: Any) -> str:
 
 
 def _decoded(array: Any) -> Any:
-    """The values that an encoding or an extension type stands for: itself where it has none."""
+    """The values that an encoding or an extension type represents: the array itself where it has none."""
     while True:
         kind = _kind(array.type)
         if kind == "dictionary":

@@ -175,7 +175,7 @@ class Evaluator(Constructors):
         return result
 
     def _check_skipped(self, sign: Token, left: Value, operand: Any) -> None:
-        """Raise WgslError unless an operand that is not evaluated is a bool, as far as its type can be told."""
+        """Raise WgslError unless an operand that is not evaluated is a bool, as far as its type is known."""
         self._skipping += 1
         try:
             right = self.value(operand)

@@ -14,7 +14,7 @@ from .call import Builtin, Call
 
 
 class Packed(NamedTuple):
-    """How parts are stored in a u32: their number, their code in `struct`, and the integer that stands for 1.0."""
+    """How parts are stored in a u32: their number, their code in `struct`, and the integer that means 1.0."""
 
     parts: int
     code: str
