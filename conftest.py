@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 from typing import Any
 
@@ -12,6 +13,10 @@ from hypothesis import HealthCheck, settings
 # Without it the Vulkan loader writes an error line to stderr.
 if "XDG_RUNTIME_DIR" not in os.environ:
     os.environ["XDG_RUNTIME_DIR"] = tempfile.mkdtemp(prefix="gpustruct-runtime-")
+
+# A job that a shell starts in the background ignores SIGINT, and so would the tests of interrupts and what they start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No deadline: a slow machine is no fault. GPUSTRUCT_EXAMPLES asks for a longer search.
 settings.register_profile(
