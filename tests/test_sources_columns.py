@@ -28,6 +28,7 @@ from gpustruct import (
     mat3x3f,
     mat4x4f,
     pack,
+    types,
     u32,
     unpack,
     vec2f,
@@ -356,3 +357,19 @@ def test_padding_of_a_structured_array_is_masked_out(isa: str) -> None:
     finally:
         _kernel.use_isa(before)
     assert clean.tobytes() != source.tobytes()
+
+
+class Slots:
+    __slots__ = ("life", "power")
+
+
+def test_an_object_without_a_value_in_a_slot_lacks_that_member() -> None:
+    source = Slots()
+    source.life = 1.0
+    with pytest.raises(SourceError, match="power"):
+        batch(types.make_struct("S", {"life": f32, "power": f32}), source)
+
+
+def test_the_parts_of_a_vector_are_numbers_and_not_split_again() -> None:
+    with pytest.raises(SourceError, match=r"Plain\.position"):
+        batch(types.make_struct("Plain", {"position": vec3f}), [{"position": (range(3), (np.zeros(4, "g"),), -5)}])

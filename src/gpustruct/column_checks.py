@@ -119,9 +119,11 @@ def check_numbers(
 
 def _check_parts(spec: ColumnSpec, parts: tuple[np.ndarray, ...], where: str) -> SplitColumn:
     inner = spec.inner
-    if spec.runtime or not inner or len(parts) != inner[0]:
+    nested = any(isinstance(part, SplitColumn) for part in parts)
+    if spec.runtime or not inner or len(parts) != inner[0] or nested:
         counted = "columns as one array" if spec.runtime or not inner else f"{inner[0]} columns, one for each component"
-        facts = {"inner": inner, "type": spec.type.__name__, "shape": f"{len(parts)} columns", "where": where}
+        shape = "columns of columns" if nested else f"{len(parts)} columns"
+        facts = {"inner": inner, "type": spec.type.__name__, "shape": shape, "where": where}
         raise SourceError.of("column-shape", way_out=f"give it {counted}", **facts)
     for k, array in enumerate(parts):
         place = f"{where}[{k}]"

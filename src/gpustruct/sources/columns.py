@@ -159,6 +159,8 @@ def _attributes(source: Any, where: str) -> NamedColumns | None:
         if not names or isinstance(source, type):
             _refuse(where, source)
         names = tuple(name for name in names if not name.startswith("_"))
+    # A slot may never have been set.
+    names = tuple(name for name in names if hasattr(source, name))
 
     def get(name: str, spec: ColumnSpec, where: str) -> Any:
         return column(getattr(source, name), spec, where)
