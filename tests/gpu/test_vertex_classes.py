@@ -94,7 +94,8 @@ def test_a_shader_reads_random_classes(device: Any, group: int) -> None:
         V = make_struct("V", types, base=Vertex)
         formats = [name for _, name, count in members for _ in range(count or 1)]
         buffer = RecordBuffer(device, V, usage="VERTEX", data=batch(V, columns))
-        bits = read_by_shader(device, V, formats, buffer.buffer, instances=bool(seed % 2))
+        instances = bool(seed % 2)
+        bits = read_by_shader(device, V, formats, buffer.buffer, instances)
 
         places, stride = reference.offsets(members)
         want = reference.pack(members, columns, RECORDS)
@@ -106,6 +107,9 @@ def test_a_shader_reads_random_classes(device: Any, group: int) -> None:
         for k, (name, start) in enumerate(zip(formats, starts, strict=True)):
             form, scalar = reference.read_name(name), scalar_of(name)
             got = bits[k, :, : form.rows].copy().view({"u32": "u4", "i32": "i4", "f32": "f4"}[scalar])
+            if instances and name.startswith("snorm"):
+                # Mesa 22.3's llvmpipe reads -128 of instances as -128/127, of anyone's bytes; of vertices it clamps.
+                got = np.maximum(got, -1)
             each = [want[at : at + form.size] for at in range(start, stride * RECORDS, stride)]
             read = np.array([reference.seen(name, data) for data in each], got.dtype)
             # A device may multiply by a reciprocal where we divide.
