@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import pytest
@@ -376,3 +376,28 @@ def test_vertex_data_and_structs_do_not_mix() -> None:
         layout_of(Corner).check_uniform()
     with pytest.raises(LayoutError):
         type("Both", (Struct, Vertex), {})
+
+
+def test_strides_and_locations_stay_within_the_limits() -> None:
+    class Device:
+        limits: ClassVar = {"max-vertex-attributes": 129, "max-vertex-buffer-array-stride": 2064}
+
+    def words(count: int) -> Any:
+        return make_struct("V", {"a": array[float32x4, count]}, base=Vertex)
+
+    assert len(vertex.layout(words(16))["attributes"]) == 16
+    with pytest.raises(LayoutError, match=r"has 16 locations, from 0 \(current: 16\) - at V\.a"):
+        vertex.layout(words(17))
+    with pytest.raises(LayoutError, match=r"at most 2048 bytes \(current: 2064\) - at V"):
+        vertex.layout(words(129))
+    assert len(vertex.layout(words(129), device=Device)["attributes"]) == 129
+    with pytest.raises(LayoutError, match=r"at most 2064 bytes \(current: 2080\)"):
+        vertex.layout(words(130), device=Device)
+
+
+def test_the_limits_are_read_from_a_real_device(device: Any) -> None:
+    most = device.limits["max-vertex-attributes"]
+    V = make_struct("V", {"a": float32}, base=Vertex)
+    assert vertex.layout(V, locations={"a": most - 1}, device=device)["attributes"][0]["shader_location"] == most - 1
+    with pytest.raises(LayoutError, match=f"has {most} locations"):
+        vertex.layout(V, locations={"a": most}, device=device)

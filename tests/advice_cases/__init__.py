@@ -33,6 +33,8 @@ NOTHING_TO_TYPE: dict[str, str] = {
     **GPU_NOTHING,
     **COMMANDS_NOTHING,
     **TEXTS_NOTHING,
+    "LayoutError vertex-stride": "which members go to another buffer is the author's choice",
+    "LayoutError vertex-attributes": "which attributes go is the author's choice",
 }
 
 

@@ -44,6 +44,8 @@ TEMPLATES = {
     "vertex-class": "{function} takes a subclass of Vertex (current: {current}) - at {function}(...); write one: class Corner(Vertex): position: float32x3",
     "vertex-step-mode": "step_mode must be 'vertex' or 'instance' (current: {current}) - at vertex.layout(..., step_mode=...); use 'instance' for a buffer with a record for each instance",
     "vertex-locations": "locations must map members to locations (current: {current}) - at vertex.layout({type}, locations=...); {way_out}",
+    "vertex-stride": "a record of a vertex buffer takes at most {most} bytes (current: {current}) - at {type}; use smaller formats, split the class over two buffers, or pass a device with a higher max-vertex-buffer-array-stride as device=",
+    "vertex-attributes": "a vertex shader has {most} locations, from 0 (current: {current}) - at {where}; use lower locations and fewer attributes, or pass a device with a higher max-vertex-attributes as device=",
     "vertex-location-twice": "each attribute needs a different location (current: {first} and {second} at location {location}) - at vertex.layout({type}); give {second} another, such as locations={{{second!r}: {free}}}",
     "location-value": "a location must be a whole number, 0 or more (current: {value}) - at {where}; use 0, or leave it out to count up from the member before",
     "not-a-type": "{function} takes a gpustruct type (current: {current}) - at {function}(...); pass a class such as vec3f, array[f32, 4] or a subclass of Struct",

@@ -22,13 +22,21 @@ class Attribute(NamedTuple):
 STEP_MODES = ("vertex", "instance")
 
 
-def layout(V: Any, *, step_mode: str = "vertex", locations: Mapping[str, int] | None = None) -> dict[str, Any]:
+# What every device has (WebGPU §3.6.2).
+LIMITS = {"max-vertex-attributes": 16, "max-vertex-buffer-array-stride": 2048}
+
+
+def layout(
+    V: Any, *, step_mode: str = "vertex", locations: Mapping[str, int] | None = None, device: Any = None
+) -> dict[str, Any]:
     """The layout of a buffer of `V`, a Vertex class, as wgpu takes it among the `buffers` of a vertex state.
 
     `step_mode` is "vertex", or "instance" for a buffer with a record for each instance. Members take locations in
     their order, from 0 or from what ``Annotated[T, location(n)]`` says; `locations` maps members to others, and the
-    members after them count up. An array takes a location for each element. Offsets and the stride are bytes. Raises
-    LayoutError for what is no Vertex class, and for a location that two attributes have. WebGPU §10.3.6 (vertex state).
+    members after them count up. An array takes a location for each element. Offsets and the stride are bytes. `device`
+    says how large the stride and the locations may be; without one, WebGPU's defaults do: 2048 bytes, 16 locations.
+    Raises LayoutError for what is no Vertex class, for a location that two attributes have, and for a stride or a
+    location over the limit. WebGPU §10.3.6 (vertex state).
 
     >>> from gpustruct import vertex
     >>> from gpustruct.vertex import Vertex, float32x3, unorm8x4
@@ -41,8 +49,20 @@ def layout(V: Any, *, step_mode: str = "vertex", locations: Mapping[str, int] | 
     if step_mode not in STEP_MODES:
         raise LayoutError.of("vertex-step-mode", current=repr(step_mode))
     found = attributes_of(V, locations, "vertex.layout")
+    _check_limits(V, found, LIMITS if device is None else device.limits)
     rows = [{"format": one.format, "offset": one.offset, "shader_location": one.location} for one in found]
     return {"array_stride": V.__layout__.size, "step_mode": step_mode, "attributes": rows}
+
+
+def _check_limits(V: Any, found: list[Attribute], limits: Mapping[str, int]) -> None:
+    most = limits["max-vertex-buffer-array-stride"]
+    if V.__layout__.size > most:
+        raise LayoutError.of("vertex-stride", most=most, current=V.__layout__.size, type=V.__name__)
+    most = limits["max-vertex-attributes"]
+    last = max(found, key=lambda one: one.location)
+    if last.location >= most:
+        facts = {"most": most, "current": last.location, "where": f"{V.__name__}.{last.member}"}
+        raise LayoutError.of("vertex-attributes", **facts)
 
 
 def attributes_of(
