@@ -544,3 +544,18 @@ def test_where_naga_puts_what_it_does_not_align(
         assert [(departure.offsets, departure.size) for departure in found] == [(offsets, size)]
         (note,) = layout.naga_notes()
         assert note.startswith("T.b starts at 16, naga aligns it to 4 only; write Annotated[")
+
+
+@pytest.mark.parametrize(("made", "own"), [(u32, 4), (vec3f, 12), (array[vec3f, 2], 32)])
+def test_size_is_at_least_the_types_own(made: Any, own: int) -> None:
+    assert layout_of(types.make_struct("S", {"a": Annotated[made, types.size(own)]})).fields[0].size == own
+    with pytest.raises(LayoutError) as caught:
+        types.make_struct("S", {"a": Annotated[made, types.size(own - 1)]})
+    assert caught.value.rule == "size-small"
+
+
+@pytest.mark.parametrize(("count", "rule"), [(2**31 - 1, "array-bytes"), (2**31, "array-count"), (0, "array-count")])
+def test_the_largest_count(count: int, rule: str) -> None:
+    with pytest.raises(LayoutError) as caught:
+        _ = array[f32, count]
+    assert caught.value.rule == rule
