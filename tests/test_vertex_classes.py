@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import dask.array
 import numpy as np
 import pytest
 from hypothesis import given
@@ -66,3 +67,19 @@ def test_a_value_that_does_not_fit_names_its_record(seed: int) -> None:
     place = rf"V\.a\[{at}, {row}\]" if form.rows > 1 else rf"V\.a\[{at}\]"
     with pytest.raises(SourceError, match=place):
         pack(V(a=reference.arranged(rng, values if form.rows > 1 else values[:, 0])), out=out)
+
+
+def test_dask_packs_vertex_data_by_blocks() -> None:
+    members: reference.Members = [("position", "float32x3", None), ("normal", "snorm8x4", None)]
+    V, rng = made(members), np.random.default_rng(0)
+    columns = {"position": rng.normal(size=(1000, 3)), "normal": rng.uniform(-1, 1, (1000, 4))}
+    want = reference.pack(members, columns, 1000)
+    chunked = {name: dask.array.from_array(c, chunks=(300, c.shape[1])) for name, c in columns.items()}
+    assert pack(batch(V, chunked)).tobytes() == want
+    blocks = dask.array.map_blocks(
+        lambda position, normal: pack(V(position=position, normal=normal)).reshape(-1, 16),
+        *chunked.values(),
+        dtype="u1",
+        chunks=(chunked["position"].chunks[0], (16,)),
+    )
+    assert blocks.compute(scheduler="threads").tobytes() == want

@@ -25,6 +25,8 @@ from gpustruct import (
     view,
 )
 from gpustruct.gpu import RecordBuffer, ShardedBuffer, read_buffer
+from gpustruct.vertex import Vertex, float32x3, unorm8x4
+from gpustruct.vertex import layout as vertex_layout
 
 
 class Camera(Struct):
@@ -147,3 +149,17 @@ view(Light).color = Camera  # error: Cannot assign to attribute "color"
 buffer.read().colour  # error: Cannot access attribute "colour"
 buffer.capacity = 3  # error: Cannot assign to attribute "capacity"
 RecordBuffer(device, light)  # error: Argument of type "Light"
+
+
+class Corner(Vertex):
+    position: float32x3
+    color: unorm8x4
+
+
+corner = Corner(position=np.zeros((2, 3)), color=(1.0, 1, 1, 1))
+reveal_type(corner)  # Corner
+reveal_type(layout_of(Corner))  # Layout
+reveal_type(unpack(Corner, pack(corner)))  # Corner
+reveal_type(vertex_layout(Corner))  # dict[str, Any]
+Corner(position=np.zeros((2, 3)))  # error: Argument missing for parameter "color"
+corner.colour  # error: Cannot access attribute "colour"
