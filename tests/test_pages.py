@@ -25,3 +25,8 @@ def test_the_examples_of_a_page_run(page: Path, request: pytest.FixtureRequest) 
 
 def test_pages_with_examples_are_found() -> None:
     assert {"start", "layout", "coming", "wgsl", "gpu"} <= {page.stem for page in PAGES}
+
+
+def test_every_page_is_in_the_table_of_contents() -> None:
+    listed = (ROOT / "docs" / "index.md").read_text().split()
+    assert {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index"} <= set(listed)
