@@ -11,7 +11,7 @@ import pytest
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-@pytest.mark.parametrize(("name", "least"), [("gpu.md", 20), ("interface.md", 15), ("vertex.md", 15)])
+@pytest.mark.parametrize(("name", "least"), [("gpu.md", 20), ("pygfx.md", 10), ("interface.md", 15), ("vertex.md", 15)])
 def test_the_guide(device: Any, name: str, least: int) -> None:
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
     failed, tried = doctest.testfile(str(DOCS / name), module_relative=False, optionflags=flags)
