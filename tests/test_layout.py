@@ -35,7 +35,7 @@ from gpustruct import (
     vec3h,
     vec4f,
 )
-from gpustruct.layout import naga
+from gpustruct.layout import building, naga
 from gpustruct.types import make_struct
 
 # WGSL 14.4.1, the table of alignments and sizes.
@@ -559,3 +559,9 @@ def test_the_largest_count(count: int, rule: str) -> None:
     with pytest.raises(LayoutError) as caught:
         _ = array[f32, count]
     assert caught.value.rule == rule
+
+
+def test_the_largest_count_of_a_layout() -> None:
+    with pytest.raises(LayoutError) as caught:
+        building.array(layout_of(f32), 2**31)
+    assert caught.value.rule == "array-count"
