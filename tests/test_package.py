@@ -67,6 +67,15 @@ def test_the_wheel_has_the_package_and_no_sources(built: tuple[Path, Path]) -> N
     assert {name for name in names if name.endswith(".py")} == modules
 
 
+def test_the_wheel_has_no_symbols_and_names_no_folder_of_the_machine_that_built_it(built: tuple[Path, Path]) -> None:
+    with zipfile.ZipFile(built[1]) as archive:
+        modules = [archive.read(name) for name in archive.namelist() if name.endswith(".so")]
+    assert modules
+    # Sections of symbols, and the folder of the Python that linked the modules.
+    folder = f"{sys.base_prefix}/lib".encode()
+    assert not [module for module in modules if b"\0.symtab\0" in module or folder in module]
+
+
 def test_the_wheel_works_where_it_is_unpacked(built: tuple[Path, Path], tmp_path: Path) -> None:
     with zipfile.ZipFile(built[1]) as archive:
         archive.extractall(tmp_path)
