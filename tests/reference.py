@@ -1,6 +1,6 @@
 """The oracle: a naive packer written from the WGSL rules alone, one struct.pack_into per scalar.
 
-It shares no code with gpustruct. From a class it takes only what the author wrote: the members'
+It shares no code with gpustruct. A packed format is four bytes, aligned to four, with its scalars one after another. From a class it takes only what the author wrote: the members'
 names, their types' names, the counts, @align and @size; every offset is worked out again here. It is
 slow and plain on purpose.
 
@@ -27,10 +27,27 @@ from typing import Any, NamedTuple
 import numpy as np
 
 LETTER = {"f": "f32", "i": "i32", "u": "u32", "h": "f16"}
-CODE = {"f32": "<f", "i32": "<i", "u32": "<I", "f16": "<e"}
-DTYPE = {"f32": np.dtype("<f4"), "i32": np.dtype("<i4"), "u32": np.dtype("<u4"), "f16": np.dtype("<f2")}
-BYTES = {"f32": 4, "i32": 4, "u32": 4, "f16": 2}
-RANGE = {"i32": (-(2**31), 2**31 - 1), "u32": (0, 2**32 - 1)}
+CODE = {
+    "f32": "<f",
+    "i32": "<i",
+    "u32": "<I",
+    "f16": "<e",
+    "unorm8": "<B",
+    "snorm8": "<b",
+    "uint8": "<B",
+    "sint8": "<b",
+}
+CODE |= {"unorm16": "<H", "snorm16": "<h"}
+BYTES = {name: struct.calcsize(code) for name, code in CODE.items()}
+RANGE = {"i32": (-(2**31), 2**31 - 1), "u32": (0, 2**32 - 1), "uint8": (0, 255), "sint8": (-128, 127)}
+# The integers of normalized scalars: which means 1, and which number is the lowest.
+NORMALIZED = {"unorm8": (255, 0.0), "snorm8": (127, -1.0), "unorm16": (65535, 0.0), "snorm16": (32767, -1.0)}
+DTYPE = {name: np.dtype("<f4" if name in NORMALIZED else code) for name, code in CODE.items()}
+# A u32 with four or two scalars: WGSL 17.12 (data unpacking).
+PACKED = {
+    "snorm8x4": "snorm8", "unorm8x4": "unorm8", "sint8x4": "sint8", "uint8x4": "uint8",
+    "snorm16x2": "snorm16", "unorm16x2": "unorm16", "float16x2": "f16",
+}  # fmt: skip
 
 
 class Measure(NamedTuple):
@@ -46,6 +63,11 @@ class Scalar(NamedTuple):
 
 
 class Vector(NamedTuple):
+    rows: int
+    scalar: str
+
+
+class Packed(NamedTuple):
     rows: int
     scalar: str
 
@@ -70,6 +92,8 @@ def describe(cls: Any) -> Any:
     name = cls.__name__
     if name in BYTES:
         return Scalar(name)
+    if name in PACKED and cls.__layout__.kind != "struct":
+        return Packed(int(name[-1]), PACKED[name])
     if match := re.fullmatch(r"atomic[\[<](i32|u32)[\]>]", name):
         return Scalar(match[1])
     if match := re.fullmatch(r"vec([234])([fiuh])", name):
@@ -112,6 +136,8 @@ def measure(kind: Any) -> Measure:
     """AlignOf, SizeOf and the stride in an array (WGSL 14.4.1); a runtime-sized array counts one element."""
     if isinstance(kind, Scalar):
         align = size = BYTES[kind.scalar]
+    elif isinstance(kind, Packed):
+        align = size = 4
     elif isinstance(kind, Vector):
         align = {2: 2, 3: 4, 4: 4}[kind.rows] * BYTES[kind.scalar]
         size = kind.rows * BYTES[kind.scalar]
@@ -181,7 +207,7 @@ def scalars(kind: Any, path: str, offset: int, count: int) -> Iterator[tuple[str
     """(path, offset, scalar) of every scalar; a runtime-sized array has `count` elements."""
     if isinstance(kind, Scalar):
         yield path, offset, kind.scalar
-    elif isinstance(kind, Vector):
+    elif isinstance(kind, Vector | Packed):
         for row in range(kind.rows):
             yield f"{path}[{row}]", offset + row * BYTES[kind.scalar], kind.scalar
     elif isinstance(kind, Matrix):
@@ -237,7 +263,7 @@ def inner_dims(kind: Any) -> int:
     """How many inner dimensions the column of a type has, those inside a struct left out."""
     if isinstance(kind, Array):
         return (0 if kind.count is None else 1) + inner_dims(kind.element)
-    return {Vector: 1, Matrix: 2}.get(type(kind), 0)
+    return {Vector: 1, Packed: 1, Matrix: 2}.get(type(kind), 0)
 
 
 def tail_length(batch: Any) -> int:
@@ -249,7 +275,7 @@ def write(data: bytearray, at: int, kind: Any, source: Any, index: tuple[int, ..
     """Write `source` at `index`, of type `kind`, at byte `at`: recursion down to single scalars."""
     if isinstance(kind, Scalar):
         put(data, at, kind.scalar, source[index].item())
-    elif isinstance(kind, Vector):
+    elif isinstance(kind, Vector | Packed):
         for row in range(kind.rows):
             write(data, at + row * BYTES[kind.scalar], Scalar(kind.scalar), source, (*index, row))
     elif isinstance(kind, Matrix):
@@ -279,6 +305,12 @@ def put(data: bytearray, at: int, scalar: str, value: Any) -> None:
         if not low <= value <= high:
             raise OverflowError(f"{value} is no {scalar}")
         struct.pack_into(CODE[scalar], data, at, value)
+    elif scalar in NORMALIZED:
+        one, low = NORMALIZED[scalar]
+        if isinstance(value, float) and not low <= value <= 1:
+            raise OverflowError(f"{value} is no {scalar}")
+        # An integer is what is stored. Python's round takes the even one of two that are as near.
+        struct.pack_into(CODE[scalar], data, at, round(value * one) if isinstance(value, float) else value)
     else:
         if not isinstance(value, int | float):
             raise TypeError(f"{type(value).__name__} is no real number")
@@ -319,8 +351,11 @@ def read(data: bytes, kind: Any, at: np.ndarray, tail: int | None) -> Any:
     """The scalars that start at the byte offsets `at`, in the shape of `at` and the type's own."""
     if isinstance(kind, Scalar):
         values = [struct.unpack_from(CODE[kind.scalar], data, int(place))[0] for place in at.flat]
+        if kind.scalar in NORMALIZED:
+            one, low = NORMALIZED[kind.scalar]
+            values = [max(value / one, low) for value in values]
         return np.array(values, DTYPE[kind.scalar]).reshape(at.shape)
-    if isinstance(kind, Vector):
+    if isinstance(kind, Vector | Packed):
         places = at[..., None] + BYTES[kind.scalar] * np.arange(kind.rows)
         return read(data, Scalar(kind.scalar), places, tail)
     if isinstance(kind, Matrix):

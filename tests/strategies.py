@@ -1,6 +1,6 @@
 """Random types and random batches of them, for hypothesis.
 
-structs(...)       a Struct class: nested structs, arrays, f16, matrices, atomics, @align, @size, runtime tails
+structs(...)       a Struct class: nested structs, arrays, f16, matrices, atomics, packed formats, @align, @size, runtime tails
 types(...)         any type: a Struct class, or a scalar, vector, matrix or array by itself
 batches(cls)       a batch of `cls`: any dtype that converts, any byte order, any stride, some special values
 random_batch(...)  the same from a numpy Generator, without hypothesis
@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from hypothesis import strategies as st
 
-from gpustruct import align, array, atomic, i32, size, u32
+from gpustruct import align, array, atomic, i32, size, u32, vertex
 from gpustruct.batches import broadcast
 from gpustruct.types import PLAIN_TYPES, make_struct
 
@@ -23,6 +23,17 @@ Draw = Callable[[st.SearchStrategy[Any]], Any]
 
 ALL_PLAIN = sorted(PLAIN_TYPES)
 WITHOUT_F16 = [name for name in ALL_PLAIN if not name.endswith("h") and name != "f16"]
+# The vertex formats that a struct may hold, as a u32.
+PACKED = [
+    vertex.snorm8x4,
+    vertex.unorm8x4,
+    vertex.sint8x4,
+    vertex.uint8x4,
+    vertex.snorm16x2,
+    vertex.unorm16x2,
+    vertex.float16x2,
+]
+STORED = {"unorm8": "u1", "snorm8": "i1", "unorm16": "<u2", "snorm16": "<i2"}
 MEMBER_NAMES = ["size", "offset", "pack", "align", "stride", "m", "x", "color", "life", "Δt"]
 
 
@@ -32,6 +43,7 @@ def structs(
     *,
     f16: bool = True,
     atomics: bool = True,
+    packed: bool = True,
     tail: bool | None = None,
     attributes: Attributes = "anywhere",
     max_members: int = 6,
@@ -48,6 +60,8 @@ def structs(
     plain = [PLAIN_TYPES[name] for name in (ALL_PLAIN if f16 else WITHOUT_F16)]
     if atomics:
         plain += [atomic[u32], atomic[i32]]
+    if packed:
+        plain += PACKED
 
     def value(depth: int) -> Any:
         kinds = ["plain", "plain", "plain", "array", "struct"] if depth else ["plain", "plain", "array"]
@@ -130,7 +144,14 @@ def random_column(spec: Any, shape: tuple[int, ...], rng: np.random.Generator, s
 
 def random_array(scalar: str, shape: tuple[int, ...], rng: np.random.Generator, special: bool = True) -> np.ndarray:
     """Values that convert to `scalar`, in a random dtype, byte order and memory arrangement."""
-    if scalar in ("i32", "u32"):
+    if scalar in STORED:
+        values = normalized(scalar, shape, rng)
+    elif scalar in ("uint8", "sint8"):
+        dtype = np.dtype(str(rng.choice(["u1", "i1", "u2", "i4", "i8", "?"])))
+        low, high = (0, 255) if scalar == "uint8" else (-128, 127)
+        low, high = (0, 1) if dtype.kind == "b" else (max(low, np.iinfo(dtype).min), min(high, np.iinfo(dtype).max))
+        values = rng.integers(low, high, shape, endpoint=True).astype(dtype)
+    elif scalar in ("i32", "u32"):
         kinds = "i1 i2 i4 i8 u1 u2 u4 u8 ?" if scalar == "i32" else "u1 u2 u4 u8 i8 ?"
         dtype = np.dtype(str(rng.choice(kinds.split())))
         low, high = (-(2**31), 2**31) if scalar == "i32" else (0, 2**32)
@@ -152,6 +173,18 @@ def random_array(scalar: str, shape: tuple[int, ...], rng: np.random.Generator, 
     if rng.random() < 0.3:
         values = values.astype(values.dtype.newbyteorder(">"))
     return rearranged(values, rng)
+
+
+def normalized(scalar: str, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+    """Floats of the scalar's range, its ends and values half way between two steps included; or its own integers."""
+    stored = np.iinfo(STORED[scalar])
+    if rng.random() < 0.3:
+        return rng.integers(stored.min, stored.max, shape, endpoint=True).astype(STORED[scalar])
+    low = 0 if stored.min == 0 else -1
+    between = (rng.integers(low * stored.max, stored.max, shape) + 0.5) / stored.max
+    values = np.where(rng.random(shape) < 0.3, between, rng.uniform(low, 1, shape))
+    values = np.where(rng.random(shape) < 0.1, rng.choice([low, 0.0, 1.0], shape), values)
+    return values.astype(str(rng.choice(["f2", "f4", "f8"])))
 
 
 def rearranged(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -72,7 +72,7 @@ def test_every_scalar_is_where_the_oracle_says(data: Any) -> None:
     whole = reference.layout(cls)
     assert np.zeros(3, dtype).strides[0] == whole.stride or dtype.subdtype is not None
     assert np.zeros(3, dtype).nbytes == 3 * whole.stride
-    codes = {scalar: kind.str for scalar, kind in reference.DTYPE.items()}
+    codes = {scalar: np.dtype(code).str for scalar, code in reference.CODE.items()}
     want = {path: (offset, codes[scalar]) for path, (offset, scalar) in reference.leaves(cls).items()}
     assert scalars(dtype, "", 0) == want
 

@@ -195,6 +195,12 @@ def test_random_structs_as_nested_records(data: Any, seed: int, kind: str) -> No
     assert reference.difference(cls, pack(batch(cls, records)), reference.pack(made)) is None
 
 
+def plain(value: np.ndarray) -> Any:
+    """Lists of Python's numbers. Of unsigned and signed bytes numpy's, because a list of ints does not say its width."""
+    own = value.dtype.str[1:] in ("u1", "i1", "u2", "i2")
+    return (list(value) if value.ndim == 1 else [plain(row) for row in value]) if own and value.ndim else value.tolist()
+
+
 def record_of(made: Any, kind: str) -> Any:
     """A batch's value as nested records, lists of them for arrays, and plain numbers in nested lists."""
     if made.__shape__:
@@ -202,7 +208,7 @@ def record_of(made: Any, kind: str) -> Any:
     values: dict[str, Any] = {}
     for name in type(made).__members__:
         value = getattr(made, name)
-        values[name] = record_of(value, kind) if hasattr(value, "__columns__") else value.tolist()
+        values[name] = record_of(value, kind) if hasattr(value, "__columns__") else plain(value)
     if kind == "dict":
         return values
     if kind == "namespace":

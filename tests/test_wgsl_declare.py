@@ -14,6 +14,8 @@ from gpustruct import Struct, WgslError, align, array, atomic, f16, f32, layout_
 from gpustruct.layout import Layout
 from truth import CASES, build
 
+PACKED = "|".join(name.__name__ for name in strategies.PACKED)
+
 
 def places(layout: Layout, names: tuple[str, ...] | None = None) -> Any:
     """All that memory knows of a layout: where which type is, at every depth."""
@@ -22,7 +24,7 @@ def places(layout: Layout, names: tuple[str, ...] | None = None) -> Any:
         for member in layout.fields
         if names is None or member.name in names
     ]
-    kind = layout.name if layout.core.kind != "struct" else layout.kind
+    kind = re.sub(PACKED, "u32", layout.name) if layout.core.kind != "struct" else layout.kind
     inner = places(layout.element) if layout.element is not None else None
     return kind, layout.size, layout.align, layout.stride, layout.count, members, inner
 

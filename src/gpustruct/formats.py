@@ -9,7 +9,8 @@ from typing import Any
 
 from . import layout as layouts
 from .layout import VERTEX
-from .types import StructMeta, TypeBase, TypeMeta, plain_type
+from .members import attributed, core_of
+from .types import StructMeta, TypeBase, TypeMeta, array, make_struct, plain_type, u32
 
 # Users import them from there, and signatures should say gpustruct.vertex.float32x3.
 MODULE = f"{__package__}.vertex"
@@ -39,7 +40,7 @@ unorm8x4_bgra = plain_type(layouts.vertex_format("unorm8x4_bgra", "unorm8x4_bgra
 FORMATS: dict[str, Any] = {
     name.replace("_", "-"): value
     for name, value in list(globals().items())
-    if isinstance(value, TypeMeta) and value is not TypeBase
+    if isinstance(value, TypeMeta) and value.__module__ == MODULE
 }
 
 
@@ -72,3 +73,33 @@ class Vertex(TypeBase, metaclass=StructMeta):
 
     __slots__ = ()
     __rules__ = VERTEX
+
+
+def as_declared(T: Any) -> Any:
+    """The type that a shader declares for `T`: the same offsets, with a u32 for each packed format.
+
+    >>> from gpustruct import Struct, f32, wgsl
+    >>> class Point(Struct):
+    ...     color: unorm8x4
+    ...     size: f32
+    >>> as_declared(Point).color.type
+    u32
+    """
+    return _as_declared(T, {})
+
+
+def _as_declared(T: Any, made: dict[Any, Any]) -> Any:
+    layout, core = T.__layout__, core_of(T)
+    if core not in made:
+        made[core] = u32 if layouts.unpack_function(core.__layout__) else core
+        if core.__layout__.kind == "struct":
+            inner = {m.name: _as_declared(core.__members__[m.name].type, made) for m in core.__layout__.fields}
+            if any(type_ is not core.__members__[name].type for name, type_ in inner.items()):
+                members = {m.name: attributed(inner[m.name], m) for m in core.__layout__.fields}
+                made[core] = make_struct(core.__name__, members, core.__module__)
+    if made[core] is core:
+        return T
+    found = made[core]
+    for count, _ in reversed(layout.axes):
+        found = array[found] if count is None else array[found, count]
+    return found

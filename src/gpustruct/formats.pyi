@@ -59,6 +59,8 @@ class unorm8x4_bgra(_Format): ...
 
 FORMATS: dict[str, Any]
 
+def as_declared(T: Any) -> Any: ...
+
 @dataclass_transform(kw_only_default=True)
 class Vertex(TypeBase, metaclass=StructMeta):
     @overload

@@ -241,7 +241,7 @@ def _check_rules(type_: Any, where: str, rules: Rules) -> None:
     """Raise LayoutError for a member that is placed by other rules than its struct."""
     layout: Layout = type_.__layout__
     core = layout.core
-    if rules == WGSL and layout.rules != WGSL:
+    if rules == WGSL and not layouts.is_host_shareable(layout):
         raise LayoutError.of("member-vertex", current=type_.__name__, where=where, way_out=_host_way_out(core))
     if rules == VERTEX and (layout.rules != VERTEX or core.kind == "struct" or layout.is_runtime_array):
         raise LayoutError.of("vertex-member", current=type_.__name__, where=where, way_out=_vertex_way_out(layout))

@@ -14,7 +14,7 @@ import numpy as np
 from . import names
 from .batches import Batch, as_batch
 from .errors import LayoutError, SourceError
-from .layout import Layout, Member, round_up
+from .layout import Layout, Member, round_up, wgsl_name
 from .members import core_of
 from .types import Struct, align, array, attributed, layout_of, make_struct, size, vec4f, vec4i, vec4u
 from .wgsl import declare
@@ -255,7 +255,7 @@ def _readers(before: Layout, after: Layout, variable: str) -> list[str]:
         body = (
             _padded_read(place, indices) if made.core.kind == "struct" else _vec4_read(place, indices, counts, own.core)
         )
-        found.append(f"fn {name}({parameters}) -> {own.core.name} {{\n  {body}\n}}\n")
+        found.append(f"fn {name}({parameters}) -> {wgsl_name(own.core)} {{\n  {body}\n}}\n")
     return found
 
 

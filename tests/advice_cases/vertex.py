@@ -12,7 +12,7 @@ COLOR = struct("color: unorm8x4", head="class C(Vertex):")
 CASES = [
     *(
         Case("LayoutError member-vertex", struct("a: @@"), wrong, r"use (\w+)")
-        for wrong in ("float32x3", "uint8", "sint16x4", "float16", "array[snorm16x2, 4]")
+        for wrong in ("float32x3", "uint8", "sint16x4", "float16", "array[snorm16x4, 4]")
     ),
     *(
         Case("LayoutError vertex-member", VERTEX, wrong, r"use (.+)")

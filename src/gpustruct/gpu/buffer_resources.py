@@ -10,7 +10,7 @@ import wgpu
 from .. import wgsl
 from ..batches import Batch, as_batch
 from ..errors import BindingError, WgslError
-from ..layout import Layout, round_up, whole_number
+from ..layout import Layout, round_up, wgsl_name, whole_number
 from . import backend, devices
 from .bindings import BindableRecords
 
@@ -158,4 +158,4 @@ def argument(name: str) -> str:
 
 
 def _name_without_atomic(layout: Layout) -> str:
-    return layout.scalar if layout.kind == "atomic" else layout.name
+    return layout.scalar if layout.kind == "atomic" else wgsl_name(layout)

@@ -11,7 +11,7 @@ import wgpu
 
 from ..batches import Batch
 from ..errors import BindingError, LayoutError, SourceError
-from ..layout import Layout, round_up, whole_number
+from ..layout import Layout, round_up, wgsl_scalar, whole_number
 from ..types import layout_of
 from .backend import owner_of
 
@@ -111,9 +111,9 @@ def check_fits(buffer: Any, offset: int, needed: int, function: str) -> None:
 
 
 def uses_f16(layout: Layout) -> bool:
-    """Whether any scalar inside is an f16."""
+    """Whether a shader needs f16 to declare the type."""
     core = layout.core
-    return core.scalar == "f16" or any(uses_f16(member.layout) for member in core.fields)
+    return wgsl_scalar(core) == "f16" or any(uses_f16(member.layout) for member in core.fields)
 
 
 def check_features(device: Any, layout: Layout) -> None:

@@ -16,7 +16,8 @@ import numpy as np
 import wgpu
 
 from ..errors import LayoutError
-from ..layout import WGSL, round_up
+from ..formats import as_declared
+from ..layout import is_host_shareable, round_up
 from ..packing import pack
 from ..types import Struct, layout_of
 from ..unpacking import unpack
@@ -102,9 +103,10 @@ def verify(T: Any, device: Any = None) -> Report:
     True
     """
     layout = layout_of(T)
-    if layout.rules != WGSL:
+    if not is_host_shareable(layout):
         raise LayoutError.of("vertex-type", function="verify", type=layout.name)
-    cls: Any = T if isinstance(T, type) else type(T)
+    cls: Any = as_declared(T if isinstance(T, type) else type(T))
+    layout = layout_of(cls)
     device = devices.default_device() if device is None else devices.device_of(device, "verify")
     devices.check_features(device, layout)
     runtime = layout.is_runtime_sized

@@ -10,6 +10,7 @@ from .arithmetic import MAX_BYTES, MAX_COUNT, MAX_DEPTH, MAX_MEMBERS, round_up, 
 from .building import MemberSpec, array, atomic, matrix, scalar, struct, vector, vertex_format
 from .extents import extent, record_bytes, records_in
 from .leaves import Leaf, leaves
+from .packed import is_host_shareable, unpack_function, wgsl_name, wgsl_scalar
 from .record import Kind, Layout, Member, Padding
 from .rules import VERTEX, WGSL, Rules
 from .scalars import FLOATS, INTEGERS, RECORD_SCALARS, SCALARS, Scalar
@@ -36,6 +37,7 @@ __all__ = [
     "array",
     "atomic",
     "extent",
+    "is_host_shareable",
     "leaves",
     "matrix",
     "record_bytes",
@@ -43,7 +45,10 @@ __all__ = [
     "round_up",
     "scalar",
     "struct",
+    "unpack_function",
     "vector",
     "vertex_format",
+    "wgsl_name",
+    "wgsl_scalar",
     "whole_number",
 ]

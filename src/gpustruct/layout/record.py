@@ -44,7 +44,7 @@ class Member:
 
     @property
     def type(self) -> str:
-        """The member's type as WGSL spells it."""
+        """The member's type as WGSL spells it, or the name of a vertex format."""
         return self.layout.name
 
 
@@ -259,10 +259,10 @@ class Layout:
 
     def uniform_faults(self, *, standard_layout: bool = False) -> list[GpuStructError]:
         """Every reason why this type is not legal in ``var<uniform>``, outermost first."""
-        if self.rules != WGSL:
-            return [LayoutError.of("vertex-type", function="var<uniform>", type=self.name)]
-        from . import uniform
+        from . import packed, uniform
 
+        if not packed.is_host_shareable(self):
+            return [LayoutError.of("vertex-type", function="var<uniform>", type=self.name)]
         return list(uniform.faults(self, standard_layout=standard_layout))
 
     def check_uniform(self, *, standard_layout: bool = False) -> None:

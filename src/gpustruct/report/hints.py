@@ -10,7 +10,7 @@ import numpy as np
 
 from ..batches import Batch
 from ..errors import LayoutError
-from ..layout import MAX_MEMBERS, SCALARS, VERTEX, Layout, Member
+from ..layout import MAX_MEMBERS, SCALARS, VERTEX, Layout, Member, wgsl_scalar
 from ..layout.uniform import vec4_array
 from ..types import PLAIN_TYPES, array, attributed, base_of, layout_of, make_struct, size
 from .orders import smallest_order
@@ -85,9 +85,14 @@ def _after_vec3(before: Layout, after: Layout, made: Any) -> Iterator[Hint]:
             if layout_of(extended).size == after.size:
                 text = f"{free} bytes after {of} stay free: one more {scalar} there costs nothing"
                 yield Hint("vec3-room", (member.name,), text, 0, extended)
-        elif following is not None and following.layout.kind == "scalar" and _padding_after(before, old[member.name]):
+        elif following is not None and _is_scalar(following.layout) and _padding_after(before, old[member.name]):
             text = f"{following.name} fills the {following.size} bytes after {of}"
             yield Hint("vec3-room", (member.name, following.name), text, 0, made)
+
+
+def _is_scalar(layout: Layout) -> bool:
+    """Whether a shader declares the type as a scalar."""
+    return layout.kind == "scalar" or (layout.kind == "vector" and wgsl_scalar(layout) != layout.scalar)
 
 
 def _extended(made: Any, before: str, scalar: Any) -> Any:
@@ -111,7 +116,7 @@ def _shared_slots(before: Layout, after: Layout, made: Any) -> Iterator[Hint]:
     slot_before = {member.name: member.offset // SLOT for member in before.fields}
     slots: dict[int, list[str]] = {}
     for member in after.fields:
-        if member.layout.kind in ("scalar", "atomic"):
+        if member.layout.kind == "atomic" or _is_scalar(member.layout):
             slots.setdefault(member.offset // SLOT, []).append(member.name)
     for names in slots.values():
         apart = len({slot_before[name] for name in names})
@@ -236,9 +241,9 @@ def _vec4_arrays(cls: Any) -> Iterator[Hint]:
             continue
         inner = layout.element
         assert inner is not None
-        if inner.kind not in ("scalar", "vector") or inner.scalar == "f16":
-            continue
         vec4 = vec4_array(layout)
+        if inner.kind not in ("scalar", "vector") or not vec4:
+            continue
         count = -(-layout.count * inner.rows // 4)
         wrapper = make_struct("Element", {"value": Annotated[spec.type.__element__, size(SLOT)]})
         try:

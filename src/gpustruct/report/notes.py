@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..layout import SCALARS, VERTEX, Layout, naga
+from ..layout import SCALARS, Layout, is_host_shareable, naga, unpack_function, wgsl_scalar
 
 NOTED_FAULTS = 4
 
@@ -17,7 +17,7 @@ def lines(layout: Layout) -> Iterator[str]:
     uniform: no, an atomic needs var<storage>
     atomic: bind it as var<storage, read_write>
     """
-    if layout.rules == VERTEX:
+    if not is_host_shareable(layout):
         return
     parts: dict[int, Layout] = {}
     _collect(layout, parts)
@@ -27,8 +27,13 @@ def lines(layout: Layout) -> Iterator[str]:
     else:
         yield from _uniform(layout)
     for row in SCALARS.values():
-        if row.extension and any(part.scalar == row.name for part in parts.values()):
+        if row.extension and any(wgsl_scalar(part) == row.name for part in parts.values()):
             yield f"{row.name}: the shader needs `enable {row.extension};`, the device the feature {row.feature}"
+    for name, function in dict.fromkeys(
+        (part.name, unpack_function(part)) for part in parts.values() if not part.element
+    ):
+        if function:
+            yield f"{name}: the shader declares u32 and reads it with {function}"
     if atomic:
         yield "atomic: bind it as var<storage, read_write>"
     for note in naga.notes(layout):

@@ -10,12 +10,15 @@ import numpy as np
 
 from .. import names, table
 from ..errors import WgslError
-from ..layout import SCALARS, Layout
+from ..layout import SCALARS, Layout, wgsl_name
 from ..types import Struct
 from .module import Module
 from .parsing import parse
 
 _SCALARS = {np.dtype(row.format): name for name, row in SCALARS.items()}
+
+# What the packed formats are in a dtype. The shader unpacks a u32.
+_PACKED = {("u1", (4,)), ("i1", (4,)), ("u2", (2,)), ("i2", (2,)), ("f2", (2,))}
 
 
 class Row(NamedTuple):
@@ -35,7 +38,8 @@ def check(T: Any, text: str | Module, *, name: str | None = None, skip: bool = F
     from `parse`; `skip` is passed to `parse`. `name` is the struct's name in the shader; by default it is the name of
     the class, or of the only struct in the text. For each member, name, type, offset, size and stride are compared.
     A numpy field of shape (3, 4) and dtype float32 counts as a mat3x3f: each of its three columns is three numbers and
-    one of padding. Explicit padding in a dtype or a Structure is ignored: void fields, and fields named like padding
+    one of padding. A packed format, such as unorm8x4, is the same as the shader's u32; in a dtype that is four bytes, or
+    two numbers of two bytes each. Explicit padding in a dtype or a Structure is ignored: void fields, and fields named like padding
     (``_pad``, ``unused0``) where the shader's struct has no member.
 
     Returns the shader's class, for packing. Raises WgslError with both sides of every difference (rule
@@ -119,7 +123,7 @@ def _member_rows(layout: Layout, prefix: str, base: int, attributes: bool) -> It
     for member in layout.fields:
         inner, name = member.layout, f"{prefix}{member.name}"
         size = member.size if attributes else inner.size
-        yield Row(name, inner.name, base + member.offset, size, _stride(inner))
+        yield Row(name, wgsl_name(inner), base + member.offset, size, _stride(inner))
         if inner.core.kind == "struct":
             yield from _member_rows(inner.core, f"{name}{_first(inner)}.", base + member.offset, attributes)
 
@@ -197,6 +201,8 @@ def _fits(dtype: np.dtype[Any], layout: Layout) -> bool:
     counts, inner = [count or 0 for count, _ in layout.axes], layout.core
     if inner.kind == "struct":
         return bool(dtype.base.fields) and dtype.shape == tuple(counts)
+    if inner.name == "u32" and (dtype.base.str[1:], dtype.shape[len(counts) :]) in _PACKED:
+        return dtype.shape[: len(counts)] == tuple(counts)
     if _SCALARS.get(dtype.base) != inner.scalar:
         return False
     own: list[list[int]] = [[]] if inner.kind in ("scalar", "atomic") else [[inner.rows], [-(-inner.rows // 2) * 2]]

@@ -7,7 +7,7 @@ from itertools import count
 from typing import Any, Literal
 
 from ..errors import LayoutError, WgslError
-from ..layout import WGSL, Layout, Member, naga
+from ..layout import Layout, Member, is_host_shareable, naga, unpack_function, wgsl_name, wgsl_scalar
 from ..types import layout_of
 from . import stage_attributes
 
@@ -18,7 +18,8 @@ MOST_SCALARS = 64
 def declare(*types: Any, padding: Literal["attributes", "members"] | None = None) -> str:
     """The WGSL declarations of `types` and of every struct that they contain, inner ones first.
 
-    If a type needs it, the text starts with ``enable f16;``. An @align in an inner struct is repeated on each member
+    A packed format, such as unorm8x4, is a u32, with a comment that names the function to read it with
+    (``unpack4x8unorm``). If a type needs it, the text starts with ``enable f16;``. An @align in an inner struct is repeated on each member
     of that struct's type. By the specification this changes nothing, and naga, which does not propagate the @align,
     then agrees. `padding="attributes"` writes every gap as @size on the member before it; `padding="members"` fills
     every gap with members named ``pad0``, ``pad1`` …; both keep all offsets. A struct that `parse` read keeps the
@@ -26,7 +27,7 @@ def declare(*types: Any, padding: Literal["attributes", "members"] | None = None
     the structs inside it are declared. If naga would read a matrix wrongly from uniform, a comment says so and how
     to avoid it (docs/wgsl.md).
 
-    Raises LayoutError for vertex data, WgslError where two different structs share a name, or where a struct's name hides a
+    Raises LayoutError for vertex data that no u32 can hold, WgslError where two different structs share a name, or where a struct's name hides a
     predeclared type that the text needs. WGSL §6.2.10 (structure types), §4.1.1 (enable).
 
     >>> from typing import Annotated
@@ -44,7 +45,7 @@ def declare(*types: Any, padding: Literal["attributes", "members"] | None = None
     if padding not in PADDING_FORMS:
         raise WgslError.of("declare-padding", padding=repr(padding))
     for type_ in types:
-        if layout_of(type_).rules != WGSL:
+        if not is_host_shareable(layout_of(type_)):
             raise LayoutError.of("vertex-type", function="declare", type=layout_of(type_).name)
     texts: dict[str, str] = {}
     # For each struct, the alignment that naga gives it without an @align on the member.
@@ -59,7 +60,7 @@ def declare(*types: Any, padding: Literal["attributes", "members"] | None = None
         if texts.setdefault(layout.name, text) != text:
             raise WgslError.of("declare-twice", name=layout.name)
         used.update(word for member in layout.fields for word in _predeclared(member))
-        uses_f16 |= any(member.layout.core.scalar == "f16" for member in layout.fields)
+        uses_f16 |= any(wgsl_scalar(member.layout) == "f16" for member in layout.fields)
     _refuse_hidden(texts, used)
     remarks = _remarks(types)
     declared = [remarks.get(name, "") + text for name, text in texts.items()]
@@ -104,7 +105,7 @@ def _struct_text(layout: Layout, padding: str | None, naga_aligns: dict[int, int
         lines = _padded_lines(layout, attributes)
     else:
         lines = _lines(layout, attributes, explicit_sizes=padding == "attributes")
-    return "".join((f"struct {layout.name} {{\n", *(f"  {line},\n" for line in lines), "}\n"))
+    return "".join((f"struct {layout.name} {{\n", *(f"  {line}\n" for line in lines), "}\n"))
 
 
 def _lines(layout: Layout, attributes: dict[str, str], *, explicit_sizes: bool) -> Iterator[str]:
@@ -114,7 +115,13 @@ def _lines(layout: Layout, attributes: dict[str, str], *, explicit_sizes: bool) 
         if explicit_sizes and not member.layout.is_runtime_array and end - member.offset > member.size:
             size = end - member.offset
         written = "" if size is None else f"@size({size}) "
-        yield f"{attributes[member.name]}{written}{member.name}: {member.type}"
+        yield f"{attributes[member.name]}{written}{_declared(member)}"
+
+
+def _declared(member: Member) -> str:
+    function = unpack_function(member.layout)
+    remark = f"  // {member.layout.core.name}, read with {function}" if function else ""
+    return f"{member.name}: {wgsl_name(member.layout)},{remark}"
 
 
 def _padded_lines(layout: Layout, attributes: dict[str, str]) -> Iterator[str]:
@@ -124,9 +131,9 @@ def _padded_lines(layout: Layout, attributes: dict[str, str]) -> Iterator[str]:
     for member in (*layout.fields, None):
         while gaps and (layout.tail is None if member is None else gaps[0].offset < member.offset):
             gap = gaps.pop(0)
-            yield from (f"{next(fresh)}: {type_}" for type_ in _filling(gap.offset, gap.size, layout.align))
+            yield from (f"{next(fresh)}: {type_}," for type_ in _filling(gap.offset, gap.size, layout.align))
         if member is not None:
-            yield f"{attributes[member.name]}{member.name}: {member.type}"
+            yield f"{attributes[member.name]}{_declared(member)}"
 
 
 def _filling(offset: int, size: int, align: int) -> Iterator[str]:
@@ -172,4 +179,4 @@ def _predeclared(member: Member) -> Iterator[str]:
     if layout.core.kind == "atomic":
         yield from ("atomic", layout.core.scalar)
     elif layout.core.kind != "struct":
-        yield layout.core.name
+        yield wgsl_name(layout.core)
