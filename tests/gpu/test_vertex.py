@@ -180,8 +180,14 @@ def test_index_buffers_of_any_length(device: Any, made: Any, dtype: str, count: 
     assert pack(made(chosen)).view(dtype).tolist() == chosen.tolist()
 
 
-@pytest.mark.parametrize("name", ["unorm8x4", "float32x3", "uint16"])
+@pytest.mark.parametrize("name", ["unorm16x4", "float32x3", "uint16"])
 def test_verify_takes_no_vertex_data(device: Any, name: str) -> None:
     for made in (FORMATS[name], make_struct("V", {"value": FORMATS[name]}, base=Vertex)):
         with pytest.raises(LayoutError, match="verify takes host-shareable types"):
             verify(made, device)
+
+
+def test_verify_takes_a_format_that_shaders_unpack_but_no_vertex_class(device: Any) -> None:
+    verify(FORMATS["unorm8x4"], device)
+    with pytest.raises(LayoutError, match="verify takes host-shareable types"):
+        verify(make_struct("V", {"value": FORMATS["unorm8x4"]}, base=Vertex), device)
