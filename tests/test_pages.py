@@ -5,6 +5,8 @@ from __future__ import annotations
 import doctest
 from pathlib import Path
 
+# pygfx configures wgpu's default device when it is imported, so it comes before the first page that makes the device.
+import pygfx  # noqa: F401
 import pytest
 
 ROOT = Path(__file__).parents[1]

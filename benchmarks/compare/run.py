@@ -25,16 +25,8 @@ from typing import Any
 
 import numpy as np
 
-from gpustruct import Struct, f32, pack, u32, vec3f, vec4f
-
-
-class Particle(Struct):
-    position: vec3f
-    life: f32
-    velocity: vec3f
-    id: u32
-    color: vec4f
-
+from gpustruct import pack
+from gpustruct.workloads import Particle
 
 DTYPE = np.dtype([("position", "3f4"), ("life", "f4"), ("velocity", "3f4"), ("id", "u4"), ("color", "4f4")])
 STRIDE = DTYPE.itemsize
