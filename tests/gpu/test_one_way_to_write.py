@@ -20,12 +20,14 @@ WRITING = {
     "dispatch_workgroups",
     "dispatch_workgroups_indirect",
     "submit",
+    "wgpuQueueWriteBuffer",
 }
 # The functions that may call them, by module.
 ALLOWED = {
     "gpu/commands.py": {"send_all", "send_bytes", "_record"},
-    # wgpu always refuses the write of `_ask_alive`; `_later_request` writes into its own buffer.
-    "gpu/backend.py": {"_ask_alive", "_later_request"},
+    # wgpu always refuses the write of `_ask_alive`; `_later_request` writes into its own buffer. What `write_from` returns is
+    # called by gpu/commands.py only.
+    "gpu/backend.py": {"_ask_alive", "_later_request", "write_from"},
     # It runs its own shader, as a user would.
     "cli/demo.py": {"_simulate"},
 }

@@ -34,6 +34,7 @@ from gpustruct import (
     vec4f,
 )
 from gpustruct.gpu import RecordBuffer, Uploader, packer, read_buffer, transfers, write_buffer
+from gpustruct.gpu.backend import write_from
 from gpustruct.gpu.chunking import chunk_plans, spans_of
 from gpustruct.gpu.staging import StagingPool
 from gpustruct.gpu.transfers import Transfers
@@ -127,6 +128,25 @@ def test_without_the_experimental_mapping(device: Any, monkeypatch: pytest.Monke
     for _ in range(3):
         uploader.write(buffer, batch)
     assert content(device, buffer) == pack(batch).tobytes()
+
+
+class OtherQueue:
+    """A queue of a wgpu-py whose private names are others."""
+
+    def __init__(self, queue: Any) -> None:
+        self.write_buffer = queue.write_buffer
+
+
+def test_small_writes_without_the_private_names(device: Any) -> None:
+    buffer = device.create_buffer(size=16, usage=USAGE)
+    memory = np.arange(32, dtype=np.uint8)
+    for queue in (device.queue, OtherQueue(device.queue)):
+        write_from(SimpleNamespace(queue=queue), memory)(buffer, 4, 8, 8)
+        assert content(device, buffer) == bytes(4) + memory[8:16].tobytes() + bytes(4)
+        device.queue.write_buffer(buffer, 0, bytes(16))
+        with pytest.raises(wgpu.GPUError if queue is device.queue else ValueError):
+            write_from(SimpleNamespace(queue=queue), memory)(buffer, 12, 0, 8)
+        assert content(device, buffer) == bytes(16)
 
 
 def test_a_record_larger_than_a_chunk(device: Any) -> None:
@@ -541,8 +561,10 @@ def test_ten_thousand_frames(device: Any) -> None:
 
 
 @pytest.mark.parametrize(("kind", "most"), [("DiscreteGPU", 4), ("IntegratedGPU", 8), ("CPU", 8)])
-def test_no_more_threads_than_the_bus_can_use(kind: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    device = SimpleNamespace(adapter=SimpleNamespace(info={"adapter_type": kind}))
+def test_no_more_threads_than_the_bus_can_use(
+    device: Any, kind: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    device = SimpleNamespace(adapter=SimpleNamespace(info={"adapter_type": kind}), queue=device.queue)
     monkeypatch.setattr(threads, "choose", lambda size, least, asked: 64 if asked is None else asked)
     assert Transfers(device, StagingPool(device, 4096, 2), None, 4096)._workers(1 << 30) == most
     assert Transfers(device, StagingPool(device, 4096, 2), 16, 4096)._workers(1 << 30) == 16

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import re
+import sys
 import time
 import traceback
 import weakref
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any
 
 import wgpu
@@ -106,6 +107,26 @@ def _ask_alive(device: Any, buffer: Any, function: str) -> None:
             raise refused(error, function) from None
         # wgpu-py's error and its frames refer to each other, and so would keep the buffer alive.
         traceback.clear_frames(error.__traceback__)
+
+
+def write_from(device: Any, memory: Any) -> Callable[[Any, int, int, int], None]:
+    """A function ``(buffer, target, source, size)`` that does ``queue.write_buffer(buffer, target, memory, source, size)``.
+
+    For many small writes: in each call, wgpu-py looks up the memory's address and checks both ranges, which takes as long as
+    wgpu-native's write. The caller makes sure that the range of `memory`, an array of bytes, exists and is not empty;
+    wgpu-native checks that of the buffer.
+    """
+    queue = device.queue
+    names = vars(sys.modules[type(queue).__module__])
+    if not {"ffi", "libf"} <= set(names) or not hasattr(queue, "_internal"):
+        # Another version or another backend of wgpu-py.
+        return lambda buffer, target, source, size: queue.write_buffer(buffer, target, memory, source, size)
+    native_write, start = names["libf"].wgpuQueueWriteBuffer, names["ffi"].from_buffer("uint8_t []", memory)
+
+    def write(buffer: Any, target: int, source: int, size: int) -> None:
+        native_write(queue._internal, buffer._internal, target, start + source, size)
+
+    return write
 
 
 def mapped_memory(buffer: Any, size: int) -> memoryview | None:

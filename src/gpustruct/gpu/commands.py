@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import wgpu
 
 from ..views import changes
 from .backend import check_alive, refused
+
+# `backend.write_from` makes it: (buffer, target, source, size).
+WriteFrom = Callable[[Any, int, int, int], None]
 
 
 class Data(NamedTuple):
@@ -101,19 +104,22 @@ def send_all(device: Any, buffer_writes: BufferWrites, *, function: str, encoder
         raise refused(error, function) from None
 
 
-def send_bytes(device: Any, buffer: Any, sent: changes.SentBytes, memory: Any, target: int, size: int) -> None:
-    """`send` of one `Data` with the least overhead. `sent` must be ``changes.sent_to(buffer)``.
+def send_bytes(write: WriteFrom, buffer: Any, sent: changes.SentBytes, target: int, size: int) -> None:
+    """`send` of the first `size` bytes of the memory that `write` sends, with the least overhead.
 
+    `write` is from `backend.write_from`, `sent` must be ``changes.sent_to(buffer)``.
+
+    >>> from gpustruct.gpu.backend import write_from
     >>> device = wgpu.utils.get_default_device()
     >>> buffer = device.create_buffer(size=4, usage=wgpu.BufferUsage.COPY_DST | wgpu.BufferUsage.COPY_SRC)
-    >>> send_bytes(device, buffer, changes.sent_to(buffer), b"abcd", 0, 4)
+    >>> send_bytes(write_from(device, bytearray(b"abcdef")), buffer, changes.sent_to(buffer), 0, 4)
     >>> bytes(device.queue.read_buffer(buffer))
     b'abcd'
     """
     try:
         with sent.lock:
             sent.overwritten(target, target + size)
-            device.queue.write_buffer(buffer, target, memory, 0, size)
+            write(buffer, target, 0, size)
     except wgpu.GPUError as error:
         raise refused(error, "write") from None
 

@@ -19,7 +19,7 @@ from ..memory_mapped import MappedColumns
 from ..packing import columns_of, new_plan
 from ..views.changes import SentBytes
 from . import packer, readback
-from .backend import refused
+from .backend import refused, write_from
 from .chunking import LINE, ChunkPlan, Span, chunk_plans
 from .commands import BufferCopy, Data, Write, send, send_bytes
 from .frames import Frame, destroy
@@ -71,7 +71,7 @@ class Transfers:
         self._threads = threads
         self._max_workers = MAX_WORKERS.get(device.adapter.info.get("adapter_type", ""), DEFAULT_MAX_WORKERS)
         self._small = np.empty(small_bytes + 2 * SMALL_COPIES * LINE, np.uint8)
-        self._small_memory = self._small.data
+        self._write_small = write_from(device, self._small)
         self._encoder_chunks: list[Chunk] = []
         self._frame: Frame | None = None
 
@@ -147,20 +147,19 @@ class Transfers:
                 self._frame.add(buffer, writes)
 
     def put_small(self, buffer: Any, sent: SentBytes, batch: Any, target: int, stride: int, room: int) -> int:
-        """Write a small batch of whole words into at most `room` bytes, with the least overhead.
+        """Write a small batch of whole words into at most `room` bytes, with the least overhead. Hold `lock`.
 
         Returns the number of records, or -1 if `put` must do it.
         """
-        with self.lock:
-            if self._frame is not None:
-                return self._frame.pack_small(buffer, batch, target, stride, room)
-            limit = min(room, self.small_bytes) + 1
-            if _binding.pack_small(batch, self._small, limit, new_plan) is None:
-                return -1
-            records: int = batch.__run__.records
-            if records:
-                send_bytes(self.device, buffer, sent, self._small_memory, target, records * stride)
-            return records
+        if self._frame is not None:
+            return self._frame.pack_small(buffer, batch, target, stride, room)
+        limit = min(room, self.small_bytes) + 1
+        if _binding.pack_small(batch, self._small, limit, new_plan) is None:
+            return -1
+        records: int = batch.__run__.records
+        if records:
+            send_bytes(self._write_small, buffer, sent, target, records * stride)
+        return records
 
     def put(
         self, buffer: Any, batch: Any, spans: Sequence[Span], *, encoder: Any = None, progress: Progress | None = None
