@@ -327,7 +327,10 @@ def test_an_answer_that_wgpu_py_swallows_is_asked_for_again(
     """The callback raises before it says anything: the buffer is mapped, and the promise knows nothing of it."""
     operate, after, _ = WRITES[name] if name != "await" else (read_awaited, counted(0), 0)
     case = Case(device)
-    promise = type(case.uploader.device.create_buffer(size=8, usage=MAPPED).map_async("READ"))
+    answered = case.uploader.device.create_buffer(size=8, usage=MAPPED).map_async("READ")
+    # Or its answer, if it came late, would be the one that is swallowed.
+    answered.sync_wait()
+    promise = type(answered)
     set_input, swallowed = promise._wgpu_set_input, []
 
     def swallow(self: Any, value: Any) -> None:
