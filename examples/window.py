@@ -51,27 +51,43 @@ def run(device: Any, draw: Callable[[Any, int], None], options: argparse.Namespa
     save(options.save, np.asarray(picture)[..., :3])
 
 
-def pipeline(program: Any, vertex: str, fragment: str, *, glow: bool = False, **primitive: str) -> Any:
-    """A render pipeline of two entry points; `glow` adds colors up."""
+def pipeline(
+    program: Any, vertex: str, fragment: str, *, buffers: Any = (), glow: bool = False, **primitive: str
+) -> Any:
+    """A render pipeline of two entry points; `buffers` has the layouts of vertex buffers, and `glow` adds colors up."""
     add = {"src_factor": "one", "dst_factor": "one", "operation": "add"}
     target: dict[str, Any] = {"format": FORMAT}
     if glow:
         target["blend"] = {"color": add, "alpha": add}
     return program.device.create_render_pipeline(
         layout=program.layout,
-        vertex=program.stage(vertex),
+        vertex={**program.stage(vertex), "buffers": list(buffers)},
         fragment={**program.stage(fragment), "targets": [target]},
         primitive={"topology": "triangle-strip", **primitive},
     )
 
 
 def paint(
-    encoder: Any, target: Any, pipeline: Any, groups: Any, vertices: int, instances: int = 1, offsets: Any = ()
+    encoder: Any,
+    target: Any,
+    pipeline: Any,
+    groups: Any,
+    vertices: int,
+    instances: int = 1,
+    *,
+    offsets: Any = (),
+    buffers: Any = (),
+    clear: tuple[float, float, float] = (0.004, 0.005, 0.012),
 ) -> None:
-    """A render pass that clears the picture, and makes one draw call, or one for each of the dynamic `offsets`."""
-    dark = {"view": target, "load_op": "clear", "store_op": "store", "clear_value": (0.004, 0.005, 0.012, 1)}
-    drawing = encoder.begin_render_pass(color_attachments=[dark])
+    """A render pass that clears the picture, and makes one draw call, or one for each of the dynamic `offsets`.
+
+    `buffers` has the RecordBuffers of vertex data.
+    """
+    attachment = {"view": target, "load_op": "clear", "store_op": "store", "clear_value": (*clear, 1)}
+    drawing = encoder.begin_render_pass(color_attachments=[attachment])
     drawing.set_pipeline(pipeline)
+    for slot, records in enumerate(buffers):
+        drawing.set_vertex_buffer(slot, records.buffer)
     for named in offsets or [{}]:
         groups.set(drawing, **named)
         drawing.draw(vertices, instances)
@@ -81,7 +97,8 @@ def paint(
 def save(path: Path, rgb: np.ndarray) -> None:
     """Write (height, width, 3) bytes as a PNG file."""
     height, width, _ = rgb.shape
-    rows = b"".join(b"\0" + row.tobytes() for row in rgb)
+    # Filter 1: each pixel less the one on its left.
+    rows = b"".join(b"\1" + row.tobytes() for row in np.diff(rgb, axis=1, prepend=np.uint8(0)))
 
     def chunk(name: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
