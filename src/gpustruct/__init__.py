@@ -33,12 +33,9 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .dtypes import dtype_of, struct_of
 from .errors import BackendWarning, BindingError, GpuStructError, LayoutError, SourceError, WgslError
-from .files import pack_to
 from .layout import Layout
 from .packing import pack
-from .sources import batch
 from .types import (
     Field,
     Struct,
@@ -83,14 +80,17 @@ from .types import (
     vec4u,
 )
 from .unpacking import unpack
-from .views import view
 
 if TYPE_CHECKING:
     from . import gpu as gpu
     from . import vertex as vertex
     from . import wgsl as wgsl
+    from .dtypes import dtype_of, struct_of
+    from .files import pack_to
     from .report import diagram, suggest
+    from .sources import batch
     from .uniform import uniform_safe
+    from .views import view
 
 __version__ = "0.1.0"
 
@@ -170,7 +170,16 @@ class _Exports(list[str]):
 globals()["__all__"] = _Exports(__all__)
 
 _SUBPACKAGES = ("gpu", "vertex", "wgsl")
-_LATER = {"diagram": "report", "suggest": "report", "uniform_safe": "uniform"}
+_LATER = {
+    "batch": "sources",
+    "diagram": "report",
+    "dtype_of": "dtypes",
+    "pack_to": "files",
+    "struct_of": "dtypes",
+    "suggest": "report",
+    "uniform_safe": "uniform",
+    "view": "views",
+}
 
 
 def __getattr__(name: str) -> Any:

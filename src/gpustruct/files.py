@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
 import stat
 from collections.abc import Callable
 from typing import IO, Any
@@ -50,12 +48,12 @@ def pack_to(path: str | os.PathLike[str], batch: Any, *, progress: Callable[[int
     target = _target(path)
     batch = as_batch(batch)
     bound = pack_plan(batch, "pack_to")
-    aside = os.path.join(os.path.dirname(target), f".gpustruct-{os.getpid()}-{secrets.token_hex(6)}")
+    aside = os.path.join(os.path.dirname(target), f".gpustruct-{os.getpid()}-{os.urandom(6).hex()}")
     try:
         with open(aside, "xb") as file:
             _write(file, batch, bound, progress)
         if os.path.exists(target):
-            shutil.copymode(target, aside)
+            os.chmod(aside, stat.S_IMODE(os.stat(target).st_mode))
         os.replace(aside, target)
     except BaseException as error:
         # An interrupt may come before the file exists.

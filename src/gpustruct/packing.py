@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import _binding, _kernel, threads
 from . import layout as layouts
@@ -17,6 +16,9 @@ from .columns import Columns, Source, collect, collect_tail
 from .errors import SourceError
 from .layout import RECORD_SCALARS, Layout, Leaf
 from .plan import lower
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 # From here on the packed bytes do not fit the caches, and streaming is faster (docs/performance.md).
 STREAM_BYTES = 4 << 20

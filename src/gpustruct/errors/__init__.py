@@ -7,7 +7,6 @@ Names of rules are stable, so that callers can test `error.rule`.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from typing import Any, Self
 
@@ -20,6 +19,8 @@ def likely(name: str, known: Iterable[str]) -> str:
     >>> likely("tiem", ["time", "view"]), likely("mass", ["time", "view"])
     ('time', '')
     """
+    import difflib  # most programs raise no error, and loading it takes time
+
     found = difflib.get_close_matches(name, list(known), 1)
     return found[0] if found else ""
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..errors import BindingError, GpuStructError, LayoutError
-from ..table.comparing import Comparison
 from .arithmetic import round_up, whole_number
 from .rules import WGSL, Rules
+
+if TYPE_CHECKING:
+    from ..table.comparing import Comparison
 
 
 def _report() -> Any:
