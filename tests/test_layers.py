@@ -46,7 +46,6 @@ LEVEL = {name: level for level, layer in enumerate(LAYERS) for name in layer}
 # Libraries that only some modules import. The first module named may import its library at its top; the others import it
 # inside the functions that need it.
 OUTSIDE = {
-    "wgpu": ["gpu", "cli", "workloads"],
     "lark": ["wgsl"],
     "rich": ["", "report", "cli", "gpu"],
     "shtab": ["", "cli"],
@@ -127,6 +126,16 @@ def test_libraries_stay_in_their_modules(file: Path) -> None:
         if library in OUTSIDE:
             assert owner in OUTSIDE[library], f"{owner} imports {library}"
             assert when != "import" or owner == OUTSIDE[library][0], f"{owner} imports {library} before it is used"
+
+
+def test_one_folder_imports_wgpu() -> None:
+    found = {
+        file.parent
+        for file in modules()
+        for module, when in imports(file)
+        if module.split(".")[0] == "wgpu" and when != "annotations"
+    }
+    assert found == {SOURCE / "gpu" / "backend"}
 
 
 def test_no_module_is_called_utils() -> None:

@@ -19,7 +19,8 @@ import wgpu
 
 import gpustruct.gpu
 from gpustruct import BindingError, Struct, f16, f32, u32, view
-from gpustruct.gpu import RecordBuffer, Uploader, backend, write_buffer
+from gpustruct.gpu import RecordBuffer, Uploader, write_buffer
+from gpustruct.gpu.backend import mapping
 from interrupting import Stop
 
 GPU = str(Path(gpustruct.gpu.__file__).parent)
@@ -340,18 +341,18 @@ def test_an_answer_that_wgpu_py_swallows_is_asked_for_again(
             set_input(self, value)
 
     monkeypatch.setattr(promise, "_wgpu_set_input", swallow)
-    kept = len(backend._lost_callbacks)
+    kept = len(mapping._lost_callbacks)
     operate(case)
     case.reset()
     operate(case)
     assert case.content().tolist() == after.tolist()
     assert swallowed
     # wgpu-native may call it after all: its memory must not be freed.
-    assert len(backend._lost_callbacks) == kept + 1
+    assert len(mapping._lost_callbacks) == kept + 1
 
 
 def test_a_wait_has_an_end(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backend, "LONGEST_WAIT", 0.1)
+    monkeypatch.setattr(mapping, "LONGEST_WAIT", 0.1)
     case = Case(device)
     reading = case.buffer.read_async()
     promise = type(reading._in_flight[0][1].mapping._promise)
@@ -370,7 +371,7 @@ def test_a_lock_that_an_interrupt_left_held_is_released(
     which: str, device: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As Ctrl-C leaves it in the midst of wgpu-py's Event: taken by nobody who would give it back."""
-    monkeypatch.setattr(backend, "LOCK_TIMEOUT", 0.05)
+    monkeypatch.setattr(mapping, "LOCK_TIMEOUT", 0.05)
     case = Case(device)
     reading = case.buffer.read_async()
     if which == "the device's":
@@ -385,16 +386,16 @@ def test_a_lock_that_an_interrupt_left_held_is_released(
 
 
 def test_an_interrupt_while_a_lock_is_released_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backend, "LOCK_TIMEOUT", 0.003)
+    monkeypatch.setattr(mapping, "LOCK_TIMEOUT", 0.003)
     event = threading.Event()
     lock = event._cond._lock  # type: ignore[attr-defined]
     lock.acquire()
     with Stop(GPU) as stop:
-        backend._unlock(event)
-    inside = {line for _, _, line in backend._release.__code__.co_lines()}
+        mapping._unlock(event)
+    inside = {line for _, _, line in mapping._release.__code__.co_lines()}
     chosen = [nth for nth, (_, line) in enumerate(stop.lines) if line in inside]
     assert len(chosen) > 4
     for nth in chosen:
         lock.acquire()
-        interrupted(lambda: backend._unlock(event), nth)
+        interrupted(lambda: mapping._unlock(event), nth)
         assert not lock.locked(), stop.lines[nth]

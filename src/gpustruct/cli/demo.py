@@ -162,10 +162,10 @@ def _simulate(console: Any, device: Any, state: dict[str, np.ndarray], frames: i
 
 
 def _pipeline(device: Any, particles: Any, code: str) -> tuple[Any, Any]:
-    import wgpu
+    from ..gpu.backend import BufferUsage
 
     frame = np.array([*GRAVITY, DT], np.float32)
-    uniform = device.create_buffer_with_data(data=frame, usage=wgpu.BufferUsage.UNIFORM)
+    uniform = device.create_buffer_with_data(data=frame, usage=BufferUsage.UNIFORM)
     module = device.create_shader_module(code=code)
     pipeline = device.create_compute_pipeline(layout="auto", compute={"module": module, "entry_point": "step"})
     entries = [

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import wgpu
-
 from ..errors import BindingError, closest
 from . import backend
 from .buffer_resources import BufferBinder, argument
@@ -75,8 +73,8 @@ class Binder:
         """An object that records whether a bound buffer or texture is `destroyed` later; None for a sampler."""
         if isinstance(resource, Mapping):
             return backend.watch(resource["buffer"])
-        texture = resource.texture if isinstance(resource, wgpu.GPUTextureView) else resource
-        return backend.watch(texture) if isinstance(texture, wgpu.GPUTexture) else None
+        texture = resource.texture if backend.is_a(resource, "GPUTextureView") else resource
+        return backend.watch(texture) if backend.is_a(texture, "GPUTexture") else None
 
     def declares(self, name: str) -> bool:
         """Whether the shader has a binding of this name."""
@@ -117,7 +115,7 @@ class Binder:
             entries.append({"binding": variable.binding, "resource": resource})
         try:
             made = self.device.create_bind_group(layout=group.layout, entries=entries)
-        except wgpu.GPUError as error:
+        except backend.gpu_errors() as error:
             raise _refused(error, group) from None
         return made
 

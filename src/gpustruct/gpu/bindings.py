@@ -6,16 +6,14 @@ import math
 import threading
 from typing import Any, Generic, TypeVar
 
-import wgpu
-
 from ..batches import Batch
 from ..errors import BindingError
 from ..layout import round_up
 from . import devices
-from .backend import refused
+from .backend import BufferUsage, gpu_errors, refused
 
-USAGE = wgpu.BufferUsage.STORAGE
-COPIES = wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
+USAGE = BufferUsage.STORAGE
+COPIES = BufferUsage.COPY_SRC | BufferUsage.COPY_DST
 
 
 SMALLER_TYPE = "use a type of fewer bytes, such as one with shorter arrays"
@@ -49,7 +47,7 @@ class BindableRecords(Generic[Record]):
         self._type, self._layout, self._label = T, layout, label
         self._element = devices.element_of(T)
         self._usage = devices.usage_flags(usage, "RecordBuffer")
-        if self._usage & wgpu.BufferUsage.UNIFORM:
+        if self._usage & BufferUsage.UNIFORM:
             layout.check_uniform(standard_layout=standard_layout)
         self._dynamic = bool(dynamic_offsets)
         self._stride, self._base = layout.counted_stride, layout.header
@@ -132,17 +130,17 @@ class BindableRecords(Generic[Record]):
         return f"<RecordBuffer of {self._type.__name__}: {records}, {usage}>"
 
     def _alignment(self) -> int:
-        kind = "uniform" if self._usage & wgpu.BufferUsage.UNIFORM else "storage"
+        kind = "uniform" if self._usage & BufferUsage.UNIFORM else "storage"
         return self._device.limits[f"min-{kind}-buffer-offset-alignment"]
 
     def _binding_size(self, count: int) -> int:
         """Bytes to bind for `count` records: whole words; in storage, a size for which ``arrayLength`` is `count`."""
-        if self._usage & wgpu.BufferUsage.STORAGE:
+        if self._usage & BufferUsage.STORAGE:
             return self._layout.binding_size(count)
         return round_up(devices.COPY_ALIGNMENT, max(self._base + count * self._stride, self._layout.size))
 
     def _binding_limit(self) -> str:
-        kind = "uniform" if self._usage & wgpu.BufferUsage.UNIFORM else "storage"
+        kind = "uniform" if self._usage & BufferUsage.UNIFORM else "storage"
         return f"max-{kind}-buffer-binding-size"
 
     def _create(self, capacity: int) -> Any:
@@ -154,7 +152,7 @@ class BindableRecords(Generic[Record]):
         devices.check_limit(self._device, limit, size, f"RecordBuffer({self._layout.name})", way_out)
         try:
             return self._device.create_buffer(label=self._label, size=size, usage=self._usage | COPIES)
-        except wgpu.GPUError as error:
+        except gpu_errors() as error:
             raise refused(error, "RecordBuffer") from None
 
     # Bindings.
@@ -195,7 +193,7 @@ class BindableRecords(Generic[Record]):
         devices.check_limit(self._device, limit, size, where, way_out)
 
     def _smaller_type(self) -> str:
-        uniform = self._usage & wgpu.BufferUsage.UNIFORM
+        uniform = self._usage & BufferUsage.UNIFORM
         return f"{SMALLER_TYPE}, or bind it as var<storage> (usage='STORAGE')" if uniform else SMALLER_TYPE
 
     def _splits(self) -> int:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import wgpu
-
 from .. import wgsl
 from ..batches import Batch, as_batch
 from ..errors import BindingError, WgslError
@@ -32,12 +30,12 @@ class BufferBinder:
         if isinstance(given, BindableRecords):
             self._check_type(variable, given)
             found = self._records(variable, given, dynamic)
-        elif isinstance(given, Mapping) and "buffer" in given and set(given) <= set(_KEYS):
-            found = self._given_binding({"offset": 0, **given}, where)
-        elif isinstance(given, wgpu.GPUBuffer):
+        elif backend.is_a(given, "GPUBuffer"):
             # With a dynamic offset the binding covers one value: one of the whole buffer could not be moved.
             size = self.fixed_size(variable) if dynamic else 0
             found = {"buffer": given, "offset": 0, "size": size or given.size}
+        elif isinstance(given, Mapping) and "buffer" in given and set(given) <= set(_KEYS):
+            found = self._given_binding({"offset": 0, **given}, where)
         else:
             raise _not_a_buffer(variable, given, where)
         self._check(variable, found, where)
@@ -87,7 +85,7 @@ class BufferBinder:
 
     def _given_binding(self, given: Mapping[str, Any], where: str) -> dict[str, Any]:
         buffer = getattr(given["buffer"], "buffer", given["buffer"])
-        if not isinstance(buffer, wgpu.GPUBuffer):
+        if not backend.is_a(buffer, "GPUBuffer"):
             current = f"{type(buffer).__name__} under the key 'buffer'"
             raise BindingError.of("bind-kind", wanted="a buffer", current=current, where=where, way_out=_BUFFER_WAY_OUT)
         numbers: list[int] = []
@@ -109,7 +107,7 @@ class BufferBinder:
         if backend.owner_of(buffer) is not self._device:
             raise BindingError.of("bind-foreign", what="buffer", where=where, make="create_buffer")
         flag = _NEEDS[variable.kind]
-        if not buffer.usage & getattr(wgpu.BufferUsage, flag):
+        if not buffer.usage & getattr(backend.BufferUsage, flag):
             current = devices.usage_text(buffer.usage)
             raise BindingError.of(
                 "bind-usage", what="buffer", usage=flag, current=current, where=where, module="Buffer"

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-import wgpu
-
 from ..views import changes
-from .backend import check_alive, refused
+from .backend import check_alive, gpu_errors, refused
 
 # `backend.write_from` makes it: (buffer, target, source, size).
 WriteFrom = Callable[[Any, int, int, int], None]
@@ -60,6 +58,7 @@ def send(device: Any, buffer: Any, writes: Sequence[Write], *, function: str = "
     because nothing tells us when the encoder is submitted. Raises BindingError if the buffer was destroyed or the device is
     lost.
 
+    >>> import wgpu
     >>> device = wgpu.utils.get_default_device()
     >>> buffer = device.create_buffer(size=8, usage=wgpu.BufferUsage.COPY_DST | wgpu.BufferUsage.COPY_SRC)
     >>> send(device, buffer, [Data(b"abcd", 4, 4)])
@@ -73,6 +72,7 @@ def send(device: Any, buffer: Any, writes: Sequence[Write], *, function: str = "
 def send_all(device: Any, buffer_writes: BufferWrites, *, function: str, encoder: Any = None) -> None:
     """`send` for several buffers: all commands in one submit, in order. A buffer may come more than once.
 
+    >>> import wgpu
     >>> device = wgpu.utils.get_default_device()
     >>> usage = wgpu.BufferUsage.COPY_DST | wgpu.BufferUsage.COPY_SRC
     >>> first, second = (device.create_buffer(size=4, usage=usage) for _ in range(2))
@@ -100,7 +100,7 @@ def send_all(device: Any, buffer_writes: BufferWrites, *, function: str, encoder
                     _record(device, recorder, buffer, command)
                 if encoder is None:
                     device.queue.submit([recorder.finish()])
-    except wgpu.GPUError as error:
+    except gpu_errors() as error:
         raise refused(error, function) from None
 
 
@@ -109,6 +109,7 @@ def send_bytes(write: WriteFrom, buffer: Any, sent: changes.SentBytes, target: i
 
     `write` is from `backend.write_from`, `sent` must be ``changes.sent_to(buffer)``.
 
+    >>> import wgpu
     >>> from gpustruct.gpu.backend import write_from
     >>> device = wgpu.utils.get_default_device()
     >>> buffer = device.create_buffer(size=4, usage=wgpu.BufferUsage.COPY_DST | wgpu.BufferUsage.COPY_SRC)
@@ -120,7 +121,7 @@ def send_bytes(write: WriteFrom, buffer: Any, sent: changes.SentBytes, target: i
         with sent.lock:
             sent.overwritten(target, target + size)
             write(buffer, target, 0, size)
-    except wgpu.GPUError as error:
+    except gpu_errors() as error:
         raise refused(error, "write") from None
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import wgpu
-
 from .. import wgsl
 from ..errors import BindingError, WgslError
 from ..wgsl import bind_groups as layouts_of
+from .backend import gpu_errors, of
 from .binder import Binder, Group, LayoutEntry
 
 Number = int | float | bool
@@ -37,10 +36,13 @@ class Compiler:
     def __init__(self, device: Any, names: tuple[str, ...], options: dict[str, Any], label: str) -> None:
         self._device, self._names, self._options, self._label = device, names, options, label
 
+    def parse(self, text: str, overrides: dict[str | int, Number]) -> wgsl.Module:
+        """The interface of a text, as the shader compiler of the device reads it."""
+        return wgsl.parse(text, overrides=overrides or None, target=of(self._device).compiler)
+
     def compile(self, text: str, overrides: dict[str | int, Number], previous: CompiledText | None) -> CompiledText:
         """Compile a text. Layouts that are equal to those of `previous` are the same objects."""
-        # wgpu-native reads WGSL with naga.
-        interface = wgsl.parse(text, overrides=overrides or None, target="naga")
+        interface = self.parse(text, overrides)
         chosen = layouts_of.chosen(self._names, interface.entry_points)
         names = [entry.name for entry in chosen]
         entries = interface.bind_group_layouts(*names, **self._options) if names else {}
@@ -59,7 +61,7 @@ class Compiler:
     def _shader_module(self, text: str) -> Any:
         try:
             return self._device.create_shader_module(label=self._label, code=text)
-        except wgpu.GPUError as error:
+        except gpu_errors() as error:
             message = str(error).strip()
             lines = [line.strip() for line in message.splitlines() if line.strip()]
             facts = {"current": lines[-1] if lines else type(error).__name__, "message": message}
@@ -86,7 +88,7 @@ class Compiler:
     def _bind_group_layout(self, entries: list[dict[str, Any]], index: int) -> Any:
         try:
             return self._device.create_bind_group_layout(label=f"{self._label} {index}".strip(), entries=entries)
-        except (wgpu.GPUError, ValueError) as error:
+        except (*gpu_errors(), ValueError) as error:
             raise _refused_layout(error, f"Program(...), group {index}") from None
 
     def _pipeline_layout(self, groups: list[Group], previous: CompiledText | None) -> Any:
@@ -95,7 +97,7 @@ class Compiler:
             return previous.layout
         try:
             return self._device.create_pipeline_layout(label=self._label, bind_group_layouts=wanted)
-        except wgpu.GPUError as error:
+        except gpu_errors() as error:
             raise _refused_layout(error, "Program(...)") from None
 
 

@@ -7,17 +7,15 @@ import operator
 import re
 from typing import Any
 
-import wgpu
-
 from ..batches import Batch
 from ..errors import BindingError, LayoutError, SourceError
 from ..layout import Layout, round_up, wgsl_scalar, whole_number
 from ..types import layout_of
-from .backend import owner_of
+from .backend import BufferUsage, gpu_errors, is_a, owner_of, request_adapter
 
 F16 = "shader-f16"
 # A RecordBuffer is never mapped itself: staging buffers are.
-MAPPED = wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.MAP_WRITE
+MAPPED = BufferUsage.MAP_READ | BufferUsage.MAP_WRITE
 # WebGPU §5.1: copies and writes start at a multiple of 4 bytes and are a multiple of 4 bytes long.
 COPY_ALIGNMENT = 4
 
@@ -39,7 +37,7 @@ def default_device() -> Any:
     """
     if _Default.device is None or not _works(_Default.device):
         try:
-            adapter = wgpu.gpu.request_adapter_sync(power_preference="high-performance")
+            adapter = request_adapter()
         except Exception as error:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise BindingError.of("adapter-missing", current=reason, way_out=NO_ADAPTER) from None
@@ -50,28 +48,28 @@ def default_device() -> Any:
 def _works(device: Any) -> bool:
     # A driver that fails to compile a shader may lose the device.
     try:
-        device.create_buffer(size=4, usage=wgpu.BufferUsage.COPY_DST).destroy()
-    except wgpu.GPUError:
+        device.create_buffer(size=4, usage=BufferUsage.COPY_DST).destroy()
+    except gpu_errors():
         return False
     return True
 
 
 def device_of(target: Any, function: str) -> Any:
     """A device, or the device of a queue; BindingError for anything else."""
-    if isinstance(target, wgpu.GPUQueue):
+    if is_a(target, "GPUQueue"):
         target = owner_of(target)
-    if not isinstance(target, wgpu.GPUDevice):
+    if not is_a(target, "GPUDevice"):
         raise BindingError.of("device-type", function=function, current=type(target).__name__)
     return target
 
 
 def check_buffer(device: Any, buffer: Any, usage: str, function: str) -> None:
     """BindingError unless `buffer` is an unmapped wgpu buffer of `device` that has `usage`."""
-    if not isinstance(buffer, wgpu.GPUBuffer):
+    if not is_a(buffer, "GPUBuffer"):
         raise BindingError.of("buffer-type", function=function, current=type(buffer).__name__)
     if owner_of(buffer) is not device:
         raise BindingError.of("buffer-foreign", function=function)
-    if not buffer.usage & getattr(wgpu.BufferUsage, usage):
+    if not buffer.usage & getattr(BufferUsage, usage):
         raise BindingError.of("buffer-usage", function=function, usage=usage, current=usage_text(buffer.usage))
     if buffer.map_state != "unmapped":
         raise BindingError.of("buffer-mapped", function=function, current=buffer.map_state)
@@ -79,7 +77,7 @@ def check_buffer(device: Any, buffer: Any, usage: str, function: str) -> None:
 
 def usage_text(usage: int) -> str:
     """The flags of a buffer usage, as wgpu spells them."""
-    names = [name for name in flag_names() if usage & getattr(wgpu.BufferUsage, name)]
+    names = [name for name in flag_names() if usage & getattr(BufferUsage, name)]
     return " | ".join(names) or str(usage)
 
 
@@ -89,7 +87,7 @@ def flag_names() -> list[str]:
     >>> "STORAGE" in flag_names()
     True
     """
-    return [name for name in dir(wgpu.BufferUsage) if name.isupper()]
+    return [name for name in dir(BufferUsage) if name.isupper()]
 
 
 def check_offset(offset: Any, function: str) -> int:
@@ -167,7 +165,7 @@ def usage_flags(usage: Any, function: str) -> int:
         if isinstance(usage, str):
             flags = 0
             for name in usage.replace("|", " ").split():
-                flags |= int(getattr(wgpu.BufferUsage, name.upper()))
+                flags |= int(getattr(BufferUsage, name.upper()))
         else:
             flags = operator.index(usage)
     except (AttributeError, TypeError):
@@ -179,7 +177,7 @@ def usage_flags(usage: Any, function: str) -> int:
 
 def _usage_error(usage: Any, current: str, function: str) -> BindingError:
     words = re.split(r"[\s|,+]+", usage) if isinstance(usage, str) else []
-    known = [name for name in flag_names() if not MAPPED & getattr(wgpu.BufferUsage, name)]
+    known = [name for name in flag_names() if not MAPPED & getattr(BufferUsage, name)]
     close = [name for word in words for name in difflib.get_close_matches(word.upper().replace("-", "_"), known, 1)]
     suggestion = " | ".join(dict.fromkeys(close)) or "STORAGE"
     return BindingError.of("usage-value", current=current, function=function, suggestion=repr(suggestion))  # type: ignore[return-value]

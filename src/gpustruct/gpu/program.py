@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import wgpu
-
 from .. import wgsl
 from ..errors import BindingError, closest
 from . import devices
+from .backend import gpu_errors
 from .bind_groups import BindGroups
 from .compiled_text import Compiler, Number
 
@@ -131,7 +130,7 @@ class Program:
         values, interface = compiled.overrides, compiled.interface
         if overrides:
             values = {**values, **overrides}
-            interface = wgsl.parse(compiled.text, overrides=values, target="naga")
+            interface = self._compiler.parse(compiled.text, values)
         entry = interface.entry_points[name]
         self._check_values(entry, interface)
         constants: dict[str, float] = {}
@@ -169,7 +168,7 @@ class Program:
                 self._pipelines[key] = self._device.create_compute_pipeline(
                     label=f"{self._label} {name}".strip(), layout=self.layout, compute=stage
                 )
-            except wgpu.GPUError as error:
+            except gpu_errors() as error:
                 current = " ".join(str(error).split())
                 raise BindingError.of(
                     "pipeline-refused", current=current, where=f"compute_pipeline({name!r})"
@@ -270,7 +269,7 @@ class Program:
         before = self._compiled
         values = dict(before.overrides if overrides is None else overrides)
         if overrides is None and values:
-            declared = wgsl.parse(text, target="naga").overrides
+            declared = self._compiler.parse(text, {}).overrides
             ids = {str(override.id) for override in declared.values()}
             values = {key: value for key, value in values.items() if key in declared or str(key) in ids}
         compiled = self._compiled = self._compiler.compile(text, values, before)

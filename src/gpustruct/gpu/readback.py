@@ -8,7 +8,6 @@ from collections.abc import Generator, Sequence
 from typing import Any, Generic, overload
 
 import numpy as np
-import wgpu
 
 from .. import _kernel, threads
 from ..batches import Batch, from_columns
@@ -17,7 +16,7 @@ from ..packing import STREAM_BYTES, columns_of
 from ..types import array, layout_of
 from ..unpacking import DTYPES, gather_fault, unpack_plan
 from . import devices
-from .backend import Mapping, check_alive, refused
+from .backend import BufferUsage, Mapping, check_alive, gpu_errors, refused
 from .bindings import Record, wgpu_buffer
 from .chunking import ChunkPlan, Piece, Span, chunk_plans, spans_of
 from .commands import BufferCopy, send
@@ -28,6 +27,7 @@ from .staging import CHUNKS, DEFAULT_CHUNKS
 def read_words(device: Any, buffer: Any, offsets: Sequence[int]) -> list[bytes]:
     """The 4 bytes of the buffer at each offset, as they are after everything submitted before.
 
+    >>> import wgpu
     >>> device = wgpu.utils.get_default_device()
     >>> buffer = device.create_buffer_with_data(data=b"abcdefgh", usage=wgpu.BufferUsage.COPY_SRC)
     >>> read_words(device, buffer, [4, 0])
@@ -35,7 +35,7 @@ def read_words(device: Any, buffer: Any, offsets: Sequence[int]) -> list[bytes]:
     """
     devices.check_buffer(device, buffer, "COPY_SRC", "write")
     check_alive(device, buffer, "write")
-    usage = wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.COPY_DST
+    usage = BufferUsage.MAP_READ | BufferUsage.COPY_DST
     words = device.create_buffer(size=round_up(8, 4 * len(offsets)), usage=usage)
     send(device, words, [BufferCopy(buffer, offset, 4 * k, 4) for k, offset in enumerate(offsets)])
     Mapping(words, "READ").wait("write")
@@ -74,7 +74,7 @@ class ReadbackChunk:
     """One MAP_READ buffer. The device fills it; it is mapped, read and unmapped."""
 
     def __init__(self, device: Any, size: int) -> None:
-        usage = wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.COPY_DST
+        usage = BufferUsage.MAP_READ | BufferUsage.COPY_DST
         self.size, self.device = size, device
         self.buffer = device.create_buffer(size=size, usage=usage)
         self.mapping: Any = None
@@ -116,6 +116,7 @@ class PendingRead(Generic[Record]):
 
     The records are those at the time of `read_async`, whatever is written later. `done` says whether they have arrived.
 
+    >>> import wgpu
     >>> from gpustruct import u32
     >>> from gpustruct.gpu import RecordBuffer
     >>> buffer = RecordBuffer(wgpu.utils.get_default_device(), u32, 4)
@@ -144,7 +145,7 @@ class PendingRead(Generic[Record]):
                 plan, chunk = self._in_flight[-1]
                 try:
                     chunk.gather(plan, self._out, self._workers)
-                except wgpu.GPUError as error:
+                except gpu_errors() as error:
                     raise refused(error, "read_async") from None
                 self._in_flight.pop()
                 self._reader.give_back(chunk)
@@ -211,7 +212,7 @@ class Reader:
                     in_flight.append((plan, chunk))
                 while in_flight:
                     self._gather(in_flight, out, workers)
-            except wgpu.GPUError as error:
+            except gpu_errors() as error:
                 raise refused(error, "read") from None
         return out
 
@@ -231,7 +232,7 @@ class Reader:
                     chunk = self.take(plan.size)
                     chunk.fetch(buffer, plan)
                     in_flight.append((plan, chunk))
-            except wgpu.GPUError as error:
+            except gpu_errors() as error:
                 raise refused(error, "read_async") from None
         return PendingRead(self, in_flight, out, threads.choose(total, 1, None))
 
@@ -250,6 +251,7 @@ def read_buffer(target: Any, buffer: Any, T: Any, count: int | None = None, offs
     Raises BindingError for what is no buffer of this device, lacks COPY_SRC, is mapped, destroyed or too
     small, or if `offset` is not a multiple of 4; LayoutError for what is no type. WebGPU §5.2 (buffer mapping).
 
+    >>> import wgpu
     >>> from gpustruct import u32
     >>> device = wgpu.utils.get_default_device()
     >>> buffer = device.create_buffer_with_data(data=np.arange(4, dtype=np.uint32), usage=wgpu.BufferUsage.COPY_SRC)

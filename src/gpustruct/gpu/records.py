@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import wgpu
-
 from .. import batches
 from ..errors import BindingError, SourceError
 from ..layout import round_up
@@ -288,7 +286,7 @@ class RecordBuffer(ReadableRecords[Record]):
 
     def _uses_scatter_shader(self, runs: int) -> bool:
         """Whether a shader writes the records: it can, and either you asked for it or it costs less."""
-        if self._device_side is False or self._dynamic or not self._usage & wgpu.BufferUsage.STORAGE:
+        if self._device_side is False or self._dynamic or not self._usage & backend.BufferUsage.STORAGE:
             return False
         if not self._scatter_shader.supports(self._base, self._stride):
             return False

@@ -10,13 +10,12 @@ import weakref
 from typing import Any
 
 import numpy as np
-import wgpu
 
 from .. import types
 from ..batches import Batch
 from ..packing import check_values, pack_plan
 from . import devices
-from .backend import refused
+from .backend import BufferUsage, gpu_errors, refused
 from .chunking import spans_of
 from .commands import Dispatch
 from .selection import Selection
@@ -113,7 +112,7 @@ class ScatterShader:
         written = base + (int(targets[-1]) + 1) * stride - target
         try:
             pipeline = self._compiled()
-        except wgpu.GPUError as error:
+        except gpu_errors() as error:
             raise refused(error, "write") from None
         transfers.send(buffer, [Dispatch(pipeline, resources, groups, target, written)])
 
@@ -121,8 +120,8 @@ class ScatterShader:
         """An input buffer of at least `size` bytes, reused between writes."""
         held = self._inputs.get(name)
         if held is None or held.size < size:
-            kind = wgpu.BufferUsage.UNIFORM if name == "size" else wgpu.BufferUsage.STORAGE
-            usage = kind | wgpu.BufferUsage.COPY_DST
+            kind = BufferUsage.UNIFORM if name == "size" else BufferUsage.STORAGE
+            usage = kind | BufferUsage.COPY_DST
             largest = self._device.limits[BINDING_LIMIT]
             grown = min(largest // 4 * 4, max(16, 1 << (size - 1).bit_length()))
             held = self._inputs[name] = self._device.create_buffer(size=grown, usage=usage)

@@ -10,7 +10,6 @@ import itertools
 from typing import Any
 
 import numpy as np
-import wgpu
 
 from ..errors import BindingError
 from ..layout import round_up
@@ -30,7 +29,7 @@ class Chunk:
     """One staging buffer. Only `open` and `close` give out its memory and take it back."""
 
     def __init__(self, device: Any, size: int) -> None:
-        usage = wgpu.BufferUsage.MAP_WRITE | wgpu.BufferUsage.COPY_SRC
+        usage = backend.BufferUsage.MAP_WRITE | backend.BufferUsage.COPY_SRC
         self.size, self.device = size, device
         self.buffer = device.create_buffer(size=size, usage=usage, mapped_at_creation=True)
         self.memory: Any = None

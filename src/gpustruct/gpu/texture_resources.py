@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import wgpu
-
 from ..errors import BindingError
 from ..wgsl import Variable
 from . import backend
@@ -19,7 +17,7 @@ _READS = {"sint": "whole numbers (sint)", "uint": "whole numbers (uint)", "depth
 def check_texture(device: Any, variable: Variable, given: Any, *, filtered: bool) -> None:
     """BindingError unless `given` is a texture or a view that fits the variable."""
     where = argument(variable.name)
-    if not isinstance(given, wgpu.GPUTexture | wgpu.GPUTextureView):
+    if not backend.is_a(given, "GPUTexture", "GPUTextureView"):
         raise BindingError.of(
             "bind-kind",
             wanted=f"a {variable.type_name}",
@@ -27,7 +25,7 @@ def check_texture(device: Any, variable: Variable, given: Any, *, filtered: bool
             where=where,
             way_out="pass a texture view, or a wgpu texture for a view of all of it",
         )
-    image = given.texture if isinstance(given, wgpu.GPUTextureView) else given
+    image = given.texture if backend.is_a(given, "GPUTextureView") else given
     if backend.owner_of(given) is not device:
         raise BindingError.of(
             "bind-foreign", what="texture" if given is image else "texture view", where=where, make="create_texture"
@@ -35,8 +33,8 @@ def check_texture(device: Any, variable: Variable, given: Any, *, filtered: bool
     if backend.was_destroyed(image):
         raise BindingError.of("bind-destroyed", name=variable.name, where=where)
     flag = "STORAGE_BINDING" if variable.kind == "storage-texture" else "TEXTURE_BINDING"
-    if not image.usage & getattr(wgpu.TextureUsage, flag):
-        current = " | ".join(name for name in _usages() if image.usage & getattr(wgpu.TextureUsage, name))
+    if not image.usage & getattr(backend.TextureUsage, flag):
+        current = " | ".join(name for name in _usages() if image.usage & getattr(backend.TextureUsage, name))
         raise BindingError.of("bind-usage", what="texture", usage=flag, current=current, where=where, module="Texture")
     if variable.kind == "storage-texture":
         if image.format != variable.format:
@@ -53,7 +51,7 @@ def view_of(variable: Variable, given: Any) -> Any:
 
     That has as many layers as the variable declares, and all mip levels, or the first level for a storage texture.
     """
-    if isinstance(given, wgpu.GPUTextureView):
+    if backend.is_a(given, "GPUTextureView"):
         return given
     image = given
     options: dict[str, Any] = {"dimension": variable.view_dimension}
@@ -69,7 +67,7 @@ def view_of(variable: Variable, given: Any) -> Any:
         options["format"] = "stencil8" if reads_stencil else image.format.removesuffix("-stencil8")
     try:
         return image.create_view(**options)
-    except wgpu.GPUError as error:
+    except backend.gpu_errors() as error:
         current, _ = backend.refused_binding(error)
         facts = {"current": current, "where": argument(variable.name), "way_out": "create the texture again"}
         raise BindingError.of("bind-refused", **facts) from None
@@ -78,7 +76,7 @@ def view_of(variable: Variable, given: Any) -> Any:
 def check_sampler(device: Any, variable: Variable, given: Any) -> None:
     """BindingError unless `given` is a sampler of `device`."""
     where = argument(variable.name)
-    if not isinstance(given, wgpu.GPUSampler):
+    if not backend.is_a(given, "GPUSampler"):
         wanted = "a comparison sampler" if variable.kind == "comparison-sampler" else "a sampler"
         make = (
             "device.create_sampler(compare='less')"
@@ -92,7 +90,7 @@ def check_sampler(device: Any, variable: Variable, given: Any) -> None:
 
 
 def _usages() -> list[str]:
-    return [name for name in dir(wgpu.TextureUsage) if name.isupper()]
+    return [name for name in dir(backend.TextureUsage) if name.isupper()]
 
 
 def _check_samples(variable: Variable, image: Any, where: str) -> None:

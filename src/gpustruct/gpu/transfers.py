@@ -9,7 +9,6 @@ from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 import numpy as np
-import wgpu
 
 from .. import _binding, threads
 from ..batches import Batch
@@ -19,7 +18,7 @@ from ..memory_mapped import MappedColumns
 from ..packing import columns_of, new_plan
 from ..views.changes import SentBytes
 from . import packer, readback
-from .backend import refused, write_from
+from .backend import BufferUsage, gpu_errors, refused, write_from
 from .chunking import LINE, ChunkPlan, Span, chunk_plans
 from .commands import BufferCopy, Data, Write, send, send_bytes
 from .frames import Frame, destroy
@@ -100,7 +99,7 @@ class Transfers:
                 finally:
                     self._frame = None
                     frame.close()
-            except wgpu.GPUError as error:
+            except gpu_errors() as error:
                 raise refused(error, "frame") from None
             finally:
                 self._frame = None
@@ -186,7 +185,7 @@ class Transfers:
                     else:
                         self._put_from_host(buffer, batch, spans)
                         count.add(count.records)
-            except wgpu.GPUError as error:
+            except gpu_errors() as error:
                 raise refused(error, "write") from None
 
     def _workers(self, total: int) -> int:
@@ -270,10 +269,10 @@ class Transfers:
         """A buffer of the same size; None where it would take the host's memory, or the device has no memory left."""
         if self.device.adapter.info.get("adapter_type") not in SEPARATE_MEMORY:
             return None
-        usage = wgpu.BufferUsage.COPY_DST | wgpu.BufferUsage.COPY_SRC
+        usage = BufferUsage.COPY_DST | BufferUsage.COPY_SRC
         try:
             return self.device.create_buffer(size=buffer.size, usage=usage)
-        except wgpu.GPUError:
+        except gpu_errors():
             return None
 
     def _fill_open_words(

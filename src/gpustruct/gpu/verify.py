@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import wgpu
 
 from ..errors import LayoutError
 from ..formats import as_declared
@@ -22,6 +21,7 @@ from ..packing import pack
 from ..types import Struct, layout_of
 from ..unpacking import unpack
 from . import devices
+from .backend import BufferUsage, gpu_errors
 from .bindings import SMALLER_TYPE
 from .commands import Dispatch, send
 from .probe_shader import Probe, ProbedLeaf, probe_of, shader
@@ -128,7 +128,7 @@ def verify(T: Any, device: Any = None) -> Report:
             given[leaf.first : leaf.first + leaf.scalars] &= 0xFFFF
     try:
         length, found, target = _run(device, cls, probe, uniform, source, given)
-    except wgpu.GPUError as error:
+    except gpu_errors() as error:
         # A backend that refuses the shader is reported as a disagreement.
         message = " ".join(str(error).split())
         return Report(
@@ -155,7 +155,7 @@ def _run(
 ) -> tuple[int, np.ndarray, np.ndarray]:
     """Run the shader. Returns arrayLength, the bits that it read, and the bytes that it wrote."""
     total = probe.scalar_count if uniform is None else uniform.scalar_count
-    usage = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC
+    usage = BufferUsage.STORAGE | BufferUsage.COPY_SRC
     buffers = [
         device.create_buffer_with_data(data=source, usage=usage),
         device.create_buffer(size=4 * total + 4, usage=usage),
@@ -166,7 +166,7 @@ def _run(
         size = round_up(16, layout_of(T).size)
         record = np.zeros(size, np.uint8)
         record[: min(size, source.size)] = source[:size]
-        buffers.append(device.create_buffer_with_data(data=record, usage=wgpu.BufferUsage.UNIFORM))
+        buffers.append(device.create_buffer_with_data(data=record, usage=BufferUsage.UNIFORM))
     code = shader(T, probe, uniform)
     entry = re.findall(r"fn (device\w+)\(", code)[-1]
     compute = {"module": device.create_shader_module(code=code), "entry_point": entry}

@@ -1,20 +1,17 @@
-"""The only module that knows wgpu-py's private names and error texts, and that its answers can get lost."""
+"""Maps buffers. An answer of wgpu-py can get lost: this module detects that, and asks again."""
 
 from __future__ import annotations
 
 import contextlib
-import re
-import sys
 import time
-import traceback
-import weakref
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from typing import Any
 
-import wgpu
 from wgpu._async import async_sleep
 
-from ..errors import BindingError
+from ...errors import BindingError
+from .liveness import lost, owner_of, refused
+from .packages import BufferUsage, gpu_errors
 
 # Seconds between checks that the device is alive, while something waits for it: each pause is twice the one before.
 FIRST_PAUSE, LAST_PAUSE = 0.03, 16.0
@@ -26,113 +23,6 @@ LONGEST_SLEEP = 0.002
 LOCK_TIMEOUT = 0.3
 # Callbacks whose answers got lost: one for each Ctrl-C inside a callback, so there are few.
 _lost_callbacks: list[Any] = []
-
-
-def owner_of(thing: Any) -> Any:
-    """The device that a wgpu object belongs to."""
-    # wgpu-py documents no attribute for this, but every object has the same one.
-    return getattr(thing, "_device", None)
-
-
-def lost(device: Any) -> bool:
-    """Whether the device was destroyed. It will never answer again."""
-    return getattr(device, "_poller", device) is None
-
-
-def refused(error: Exception, function: str) -> BindingError:
-    """The BindingError for an error of wgpu about a destroyed buffer or a lost device."""
-    current = " ".join(str(error).split())
-    return BindingError.of("device-lost", function=function, current=current)  # type: ignore[return-value]
-
-
-def refused_binding(error: Exception) -> tuple[str, int | None]:
-    """What wgpu says about a bind group or a view that it refuses, and the number of the binding that it names."""
-    text = re.split(r"In wgpu[A-Z]\w* ", " ".join(str(error).split()))[-1]
-    number = re.search(r"[Bb]inding (\d+)\b", text)
-    return text, int(number[1]) if number else None
-
-
-class _DestroyHook:
-    """Replaces the `destroy` method of one buffer or texture, and records whether it was called."""
-
-    def __init__(self, resource: Any) -> None:
-        # Weak, because the resource owns this object.
-        self._resource, self.destroyed = weakref.ref(resource), False
-
-    def __call__(self) -> None:
-        resource = self._resource()
-        if resource is not None:
-            type(resource).destroy(resource)
-            self.destroyed = True
-
-
-def watch(resource: Any) -> _DestroyHook:
-    """The object that records whether a buffer or a texture is destroyed from now on. It must be alive now."""
-    hook = vars(resource).get("destroy")
-    if hook.__class__ is not _DestroyHook:
-        hook = vars(resource)["destroy"] = _DestroyHook(resource)
-    return hook
-
-
-def was_destroyed(resource: Any) -> bool:
-    """Whether a buffer or a texture was destroyed since `watch` or `check_alive` saw it."""
-    hook = vars(resource).get("destroy")
-    return hook.__class__ is _DestroyHook and hook.destroyed
-
-
-def check_alive(device: Any, buffer: Any, function: str) -> None:
-    """BindingError if the buffer was destroyed or the device is lost.
-
-    A submit that uses either ends the process, because wgpu-native treats errors of a submit as fatal; and wgpu-py does not
-    know which buffers were destroyed. So the device is asked once for each buffer, and after that a hook on `destroy` tells.
-    If the driver loses the device, finishing an encoder raises the error.
-    """
-    if lost(device):
-        raise BindingError.of("device-lost", function=function, current="destroyed")
-    hook = vars(buffer).get("destroy")
-    if hook.__class__ is not _DestroyHook:
-        _ask_alive(device, buffer, function)
-        watch(buffer)
-    elif hook.destroyed:
-        _ask_alive(device, buffer, function)
-
-
-def _ask_alive(device: Any, buffer: Any, function: str) -> None:
-    # wgpu always refuses a write of one byte, which therefore has no effect (WebGPU §19.1: the size must be a multiple of 4).
-    # Its error text says whether the buffer or the device is the reason.
-    try:
-        device.queue.write_buffer(buffer, 0, b"\0")
-    except wgpu.GPUError as error:
-        if "destroyed" in str(error) or "lost" in str(error):
-            raise refused(error, function) from None
-        # wgpu-py's error and its frames refer to each other, and so would keep the buffer alive.
-        traceback.clear_frames(error.__traceback__)
-
-
-def write_from(device: Any, memory: Any) -> Callable[[Any, int, int, int], None]:
-    """A function ``(buffer, target, source, size)`` that does ``queue.write_buffer(buffer, target, memory, source, size)``.
-
-    For many small writes: in each call, wgpu-py looks up the memory's address and checks both ranges, which takes as long as
-    wgpu-native's write. The caller makes sure that the range of `memory`, an array of bytes, exists and is not empty;
-    wgpu-native checks that of the buffer.
-    """
-    queue = device.queue
-    names = vars(sys.modules[type(queue).__module__])
-    if not {"ffi", "libf"} <= set(names) or not hasattr(queue, "_internal"):
-        # Another version or another backend of wgpu-py.
-        return lambda buffer, target, source, size: queue.write_buffer(buffer, target, memory, source, size)
-    native_write, start = names["libf"].wgpuQueueWriteBuffer, names["ffi"].from_buffer("uint8_t []", memory)
-
-    def write(buffer: Any, target: int, source: int, size: int) -> None:
-        native_write(queue._internal, buffer._internal, target, start + source, size)
-
-    return write
-
-
-def mapped_memory(buffer: Any, size: int) -> memoryview | None:
-    """The first `size` bytes of a buffer mapped for writing; None if this version of wgpu-py gives no access to them."""
-    mapped_range = getattr(buffer, "_experimental_get_mapped_range", None)
-    return None if mapped_range is None else mapped_range(0, size)
 
 
 class Mapping:
@@ -173,7 +63,7 @@ class Mapping:
         except RuntimeError as error:
             # wgpu-py raises this if the mapping was refused.
             raise refused(error, function) from None
-        except wgpu.GPUError as error:
+        except gpu_errors() as error:
             raise refused(error, function) from None
         if lost(device):
             # The mapped memory is gone, too.
@@ -273,7 +163,7 @@ def _later_request(device: Any) -> Any:
     """A promise that is fulfilled after the device has finished everything submitted so far."""
     # wgpu-py's on_submitted_work_done_async raises a TypeError in wgpu-py 0.32. The submit is needed: a buffer that no submit
     # uses is mapped at once.
-    buffer = device.create_buffer(size=8, usage=wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.COPY_DST)
+    buffer = device.create_buffer(size=8, usage=BufferUsage.MAP_READ | BufferUsage.COPY_DST)
     encoder = device.create_command_encoder()
     encoder.clear_buffer(buffer)
     device.queue.submit([encoder.finish()])

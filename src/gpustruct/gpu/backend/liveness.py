@@ -1,0 +1,92 @@
+"""Which device owns an object, and whether it and the device still exist."""
+
+from __future__ import annotations
+
+import re
+import traceback
+import weakref
+from typing import Any
+
+from ...errors import BindingError
+from .packages import gpu_errors
+
+
+def owner_of(thing: Any) -> Any:
+    """The device that a wgpu object belongs to."""
+    # wgpu-py documents no attribute for this, but every object has the same one.
+    return getattr(thing, "_device", None)
+
+
+def lost(device: Any) -> bool:
+    """Whether the device was destroyed. It will never answer again."""
+    return getattr(device, "_poller", device) is None
+
+
+def refused(error: Exception, function: str) -> BindingError:
+    """The BindingError for an error of wgpu about a destroyed buffer or a lost device."""
+    current = " ".join(str(error).split())
+    return BindingError.of("device-lost", function=function, current=current)  # type: ignore[return-value]
+
+
+def refused_binding(error: Exception) -> tuple[str, int | None]:
+    """What wgpu says about a bind group or a view that it refuses, and the number of the binding that it names."""
+    text = re.split(r"In wgpu[A-Z]\w* ", " ".join(str(error).split()))[-1]
+    number = re.search(r"[Bb]inding (\d+)\b", text)
+    return text, int(number[1]) if number else None
+
+
+class _DestroyHook:
+    """Replaces the `destroy` method of one buffer or texture, and records whether it was called."""
+
+    def __init__(self, resource: Any) -> None:
+        # Weak, because the resource owns this object.
+        self._resource, self.destroyed = weakref.ref(resource), False
+
+    def __call__(self) -> None:
+        resource = self._resource()
+        if resource is not None:
+            type(resource).destroy(resource)
+            self.destroyed = True
+
+
+def watch(resource: Any) -> _DestroyHook:
+    """The object that records whether a buffer or a texture is destroyed from now on. It must be alive now."""
+    hook = vars(resource).get("destroy")
+    if hook.__class__ is not _DestroyHook:
+        hook = vars(resource)["destroy"] = _DestroyHook(resource)
+    return hook
+
+
+def was_destroyed(resource: Any) -> bool:
+    """Whether a buffer or a texture was destroyed since `watch` or `check_alive` saw it."""
+    hook = vars(resource).get("destroy")
+    return hook.__class__ is _DestroyHook and hook.destroyed
+
+
+def check_alive(device: Any, buffer: Any, function: str) -> None:
+    """BindingError if the buffer was destroyed or the device is lost.
+
+    A submit that uses either ends the process, because wgpu-native treats errors of a submit as fatal; and wgpu-py does not
+    know which buffers were destroyed. So the device is asked once for each buffer, and after that a hook on `destroy` tells.
+    If the driver loses the device, finishing an encoder raises the error.
+    """
+    if lost(device):
+        raise BindingError.of("device-lost", function=function, current="destroyed")
+    hook = vars(buffer).get("destroy")
+    if hook.__class__ is not _DestroyHook:
+        _ask_alive(device, buffer, function)
+        watch(buffer)
+    elif hook.destroyed:
+        _ask_alive(device, buffer, function)
+
+
+def _ask_alive(device: Any, buffer: Any, function: str) -> None:
+    # wgpu always refuses a write of one byte, which therefore has no effect (WebGPU §19.1: the size must be a multiple of 4).
+    # Its error text says whether the buffer or the device is the reason.
+    try:
+        device.queue.write_buffer(buffer, 0, b"\0")
+    except gpu_errors() as error:
+        if "destroyed" in str(error) or "lost" in str(error):
+            raise refused(error, function) from None
+        # wgpu-py's error and its frames refer to each other, and so would keep the buffer alive.
+        traceback.clear_frames(error.__traceback__)
