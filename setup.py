@@ -102,6 +102,11 @@ build.sub_commands = [*build.sub_commands, ("build_tables", None)]
 
 setup(
     cmdclass={"build_ext": BuildExtensions, "build_tables": BuildTables},
-    ext_modules=cythonize([kernel, *others], build_dir="build/cython", language_level=3, quiet=True),
+    ext_modules=cythonize(
+        [kernel, *others],
+        build_dir="build/cython",
+        compiler_directives={"language_level": 3, "freethreading_compatible": True},
+        quiet=True,
+    ),
     options={"build_ext": {"parallel": os.cpu_count()}},
 )

@@ -25,23 +25,27 @@ cdef class MemberTable:
     cdef bint has_views
     cdef Py_ssize_t stride
     cdef MemberColumn *members
-    # The dtype of the last structured array, and its members' fields.
-    cdef object record_dtype
-    cdef tuple record_fields, record_names
+    # The fields of the last structured array. Threads share a table: only the holder of its lock reads or sets this.
+    cdef RecordFields fields
     cdef readonly dict plans
-    # The _kernel.Plan that was used last.
+    # The _kernel.Plan that was used last; under the lock as well.
     cdef object last
+
+
+cdef class RecordFields:
+    cdef object dtype
+    cdef tuple names, members
 
 
 cdef class BatchBase:
     cdef object __weakref__
     # The type's, or None if Python makes its batches.
     cdef MemberTable table
+    # Set once, before other threads see the batch.
     cdef readonly tuple __columns__
     cdef readonly tuple __shape__
-    cdef readonly object __run__
-    cdef readonly object __pack_plan__
-    cdef readonly object __unpack_plan__
+    # Threads share a batch: only the holder of its lock reads or sets these.
+    cdef object run, pack_plan, unpack_plan
 
 
 cdef MemberTable table_of(object cls)

@@ -8,11 +8,13 @@ or raises.
 cimport cython
 cimport numpy as cnp
 from cpython.buffer cimport PyBUF_FULL_RO, PyBuffer_Release, PyObject_GetBuffer
-from cpython.dict cimport PyDict_GetItem, PyDict_Size
+from cpython.dict cimport PyDict_Size
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.object cimport PyObject, PyTypeObject
-from cpython.ref cimport Py_INCREF
+from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
+
+from ._locks cimport dict_item
 
 cnp.import_array()
 
@@ -85,6 +87,10 @@ cdef MemberTable table_of(object cls):
     return cls.__make_table__()
 
 
+cdef class RecordFields:
+    """Where the members are in records of a structured dtype: (dtype, offset) for each."""
+
+
 # Its columns are arrays and batches that existed before it, so it cannot be part of a cycle.
 @cython.no_gc
 cdef class BatchBase:
@@ -92,9 +98,35 @@ cdef class BatchBase:
 
     def __init__(self, *values, **columns):
         cdef MemberTable table = table_of(type(self))
-        self.table = table
         if table is None or not hold(self, table, values, columns):
             self.__hold__(values, columns)
+
+    @property
+    def __run__(self):
+        with cython.critical_section(self):
+            return self.run
+
+    @property
+    def __pack_plan__(self):
+        with cython.critical_section(self):
+            return self.pack_plan
+
+    @property
+    def __unpack_plan__(self):
+        with cython.critical_section(self):
+            return self.unpack_plan
+
+
+cdef int set_columns(BatchBase batch, MemberTable table, tuple columns, tuple shape) except -1:
+    """Store the columns, once: readers need no lock for them."""
+    cdef bint new
+    with cython.critical_section(batch):
+        new = batch.__columns__ is None
+        if new:
+            batch.table, batch.__columns__, batch.__shape__ = table, columns, shape
+    if not new:
+        raise AttributeError(f"{type(batch).__name__} keeps its columns; make a new batch")
+    return 0
 
 
 cdef bint hold(BatchBase batch, MemberTable table, tuple values, dict columns, bint convert=True) except -1:
@@ -120,10 +152,10 @@ cdef bint hold(BatchBase batch, MemberTable table, tuple values, dict columns, b
         return False
     held = PyTuple_New(table.count)
     for k in range(table.count):
-        value = PyDict_GetItem(columns, table.names[k])
-        if value == NULL:
+        if not dict_item(columns, table.names[k], &value):
             return False
         column, member = <object>value, &table.members[k]
+        Py_DECREF(column)
         if not member.is_struct:
             if not PyArray_CheckExact(column):
                 if not convert:
@@ -132,7 +164,8 @@ cdef bint hold(BatchBase batch, MemberTable table, tuple values, dict columns, b
                 column = table.cls.__convert__(table.specs[k], column)
                 if not PyArray_CheckExact(column):
                     return False
-            array = column
+            # The caller may change the array's dtype or shape later: the batch keeps a view of it.
+            array = column = PyArray_View(column, NULL, NULL)
             own = cnp.PyArray_NDIM(array) - member.ndim
             d = cnp.PyArray_TYPE(array)
             if own < 0 or own > MOST_LEADING or d < 0 or d > 63 or not (member.accepted >> d) & 1:
@@ -141,8 +174,6 @@ cdef bint hold(BatchBase batch, MemberTable table, tuple values, dict columns, b
             for d in range(member.ndim):
                 if dims[own + d] != member.shape[d]:
                     return False
-            # The caller may change the array's dtype or shape later: the batch keeps a view of it.
-            column = PyArray_View(array, NULL, NULL)
         else:
             if type(column) is not <object>PyTuple_GET_ITEM(table.classes, k):
                 return False
@@ -171,13 +202,12 @@ cdef bint hold(BatchBase batch, MemberTable table, tuple values, dict columns, b
                         return False
         Py_INCREF(column)
         PyTuple_SET_ITEM(held, k, column)
-    batch.__columns__ = held
     if leading == 0:
-        batch.__shape__ = ()
+        set_columns(batch, table, held, ())
     elif leading == 1:
-        batch.__shape__ = (shape[0],)
+        set_columns(batch, table, held, (shape[0],))
     else:
-        batch.__shape__ = tuple([shape[d] for d in range(leading)])
+        set_columns(batch, table, held, tuple([shape[d] for d in range(leading)]))
     return True
 
 
@@ -194,16 +224,17 @@ def make(cls, tuple columns, tuple shape):
 
 def fill(BatchBase batch not None, tuple columns, tuple shape):
     """Set the columns and the shape that Python found, for a batch that is being made."""
-    batch.__columns__, batch.__shape__ = columns, shape
-    batch.__run__ = batch.__pack_plan__ = batch.__unpack_plan__ = None
+    set_columns(batch, table_of(type(batch)), columns, shape)
 
 
 def set_pack_plan(BatchBase batch not None, plan):
-    batch.__pack_plan__ = plan
+    with cython.critical_section(batch):
+        batch.pack_plan = plan
 
 
 def set_unpack_plan(BatchBase batch not None, plan):
-    batch.__unpack_plan__ = plan
+    with cython.critical_section(batch):
+        batch.unpack_plan = plan
 
 
 def from_dict(cls, dict source):
@@ -216,7 +247,6 @@ def from_dict(cls, dict source):
     if table is None:
         return None
     batch = cls.__new__(cls)
-    batch.table = table
     return batch if hold(batch, table, (), source, False) else None
 
 
@@ -227,31 +257,35 @@ def is_padding(kind):
     return kind.num == cnp.NPY_VOID and kind.names is None
 
 
-cdef bint find_fields(MemberTable table, object kind) except -1:
-    """Find the members in a structured dtype; returns whether other fields are padding, and each member fits."""
+cdef RecordFields find_fields(MemberTable table, object kind):
+    """Find the members in a structured dtype; None unless other fields are padding, and each member fits."""
     cdef int k
+    cdef RecordFields kept
     # Read in Python: the C field may be NULL if there are none.
-    fields = kind.fields
+    names, fields = kind.names, kind.fields
     if fields is None or any(name not in fields for name in table.names):
-        return False
+        return None
     if len(fields) != table.count:
         for name, field in fields.items():
             if name not in table.names and not is_padding(field[0]):
-                return False
+                return None
     found = []
     for k, name in enumerate(table.names):
         field, offset = fields[name][0], fields[name][1]
         base, shape = field.subdtype or (field, ())
         if table.members[k].is_struct or base.fields is not None or base.subdtype is not None:
-            return False
+            return None
         if not 0 <= base.num <= 63 or not (table.members[k].accepted >> <int>base.num) & 1:
-            return False
+            return None
         if tuple(shape) != tuple([table.members[k].shape[d] for d in range(table.members[k].ndim)]):
-            return False
+            return None
         found.append((base, offset))
     # Only the names of a numpy dtype can change, and then they are another tuple.
-    table.record_fields, table.record_names, table.record_dtype = tuple(found), kind.names, kind
-    return True
+    kept = RecordFields.__new__(RecordFields)
+    kept.dtype, kept.names, kept.members = kind, names, tuple(found)
+    with cython.critical_section(table):
+        table.fields = kept
+    return kept
 
 
 def from_structured(cls, cnp.ndarray source not None):
@@ -266,20 +300,24 @@ def from_structured(cls, cnp.ndarray source not None):
     cdef int flags = cnp.NPY_ARRAY_WRITEABLE if cnp.PyArray_ISWRITEABLE(source) else 0
     cdef tuple field, columns
     cdef MemberColumn *member
+    cdef RecordFields fields
     if not isinstance(cls, type) or not issubclass(cls, BatchBase):
         return None
     table = table_of(cls)
     if table is None or ndim > MOST_LEADING or not cnp.PyArray_SIZE(source):
         return None
     kind = <cnp.dtype><object>cnp.PyArray_DESCR(source)
-    if table.record_dtype is not kind or kind.names is not table.record_names:
-        if not find_fields(table, kind):
+    with cython.critical_section(table):
+        fields = table.fields
+    if fields is None or fields.dtype is not kind or kind.names is not fields.names:
+        fields = find_fields(table, kind)
+        if fields is None:
             return None
     for d in range(ndim):
         shape[d], strides[d] = cnp.PyArray_DIM(source, d), cnp.PyArray_STRIDE(source, d)
     columns = PyTuple_New(table.count)
     for k in range(table.count):
-        field, member = <tuple>PyTuple_GET_ITEM(table.record_fields, k), &table.members[k]
+        field, member = <tuple>PyTuple_GET_ITEM(fields.members, k), &table.members[k]
         kind, offset = <cnp.dtype>PyTuple_GET_ITEM(field, 0), <object>PyTuple_GET_ITEM(field, 1)
         total = ndim + member.ndim
         step = cnp.PyDataType_ELSIZE(kind)

@@ -9,6 +9,7 @@ import numpy as np
 
 from . import _kernel
 
+cimport cython
 cimport numpy as cnp
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.object cimport PyObject
@@ -210,8 +211,9 @@ cdef Plan plan_for(MemberTable table, Leaves *found, object make):
         for d in range(leaf.inner_ndim):
             words[n] = leaf.inner[d]
             n += 1
-    if table.last is not None:
-        plan = <Plan>table.last
+    with cython.critical_section(table):
+        plan = table.last
+    if plan is not None:
         if PyBytes_GET_SIZE(plan.kind) == n * 8 and memcmp(PyBytes_AS_STRING(plan.kind), words, n * 8) == 0:
             return plan
     kind = PyBytes_FromStringAndSize(<char *>words, n * 8)
@@ -228,7 +230,8 @@ cdef Plan plan_for(MemberTable table, Leaves *found, object make):
         found_plan = make(table.cls, sources)
         (<Plan>found_plan).kind = kind
         table.plans[kind] = found_plan
-    table.last = found_plan
+    with cython.critical_section(table):
+        table.last = found_plan
     return <Plan>found_plan
 
 
@@ -261,7 +264,8 @@ def bind(BatchBase batch not None, make):
         for d in range(found.run_ndim):
             run.strides[g * found.run_ndim + d] = found.run[k][d]
         run.extents[2 * k], run.extents[2 * k + 1] = found.leaf[k].low, found.leaf[k].high
-    batch.__run__ = run
+    with cython.critical_section(batch):
+        batch.run = run
     return run
 
 
@@ -278,9 +282,12 @@ def pack_small(batch, out, Py_ssize_t limit, make):
     if not isinstance(batch, BatchBase):
         return None
     given = batch
-    if given.__run__ is None and bind(given, make) is None:
-        return None
-    run = <Run>given.__run__
+    with cython.critical_section(given):
+        run = given.run
+    if run is None:
+        run = bind(given, make)
+        if run is None:
+            return None
     total = run.records * given.table.stride
     if total >= limit:
         return None

@@ -23,7 +23,7 @@ cdef extern from "Python.h":
     Py_ssize_t length_of "PySequence_Fast_GET_SIZE"(PyObject *sequence)
 
 cdef extern from "_values.h":
-    int put_floats(char *to, PyObject **values, Py_ssize_t count, double limit) noexcept
+    int put_floats(char *to, PyObject *values, Py_ssize_t count, double limit) noexcept
     long long int_value(PyObject *value, int *overflow) noexcept
     double FLOAT_LIMIT
 
@@ -110,8 +110,10 @@ cdef class NumberWriter(Writer):
     cdef cnp.npy_intp strides[MOST_AXES]
     cdef object check
     cdef int put_strided(self, char *at, PyObject *value, int axis) noexcept
+    cdef int put_strided_items(self, char *at, PyObject *values, int axis) noexcept
     cdef int write_items(self, char *at, PyObject *value) noexcept
-    cdef int put_items(self, char **to, PyObject *value, int axis) noexcept
+    cdef int put_dense(self, char **to, PyObject *value, int axis) noexcept
+    cdef int put_dense_items(self, char **to, PyObject *values, int axis) noexcept
     cdef int write_array(self, char *at, cnp.ndarray array) noexcept
     cdef void store(self, char *at, char *stage) noexcept
     cdef object read(self, char *at, object owner, bint writable)

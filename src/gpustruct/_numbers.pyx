@@ -14,6 +14,8 @@ from ._kernel cimport (
     TYPE_I32, TYPE_I64, TYPE_I8, TYPE_U16, TYPE_U32, TYPE_U64, TYPE_U8, TYPE_UNORM10_10_10_2, TYPE_UNORM8X4_BGRA,
 )
 
+from ._locks cimport lock_object, object_lock, unlock_object
+
 cnp.import_array()
 
 cdef extern from "numpy/arrayobject.h":
@@ -178,9 +180,8 @@ cdef class NumberWriter(Writer):
             if not put(self.code, at, plain):
                 return 0
         elif is_tuple(plain) or is_list(plain):
-            if self.floats and length_of(plain) == self.count:
-                if not put_floats(at, items_of(plain), self.count, FLOAT_LIMIT):
-                    return 0
+            if self.floats and not put_floats(at, plain, self.count, FLOAT_LIMIT):
+                return 0
             fault = self.write_items(at, plain)
         if fault > 0 and cnp.PyArray_CheckExact(value):
             fault = self.write_array(at, value)
@@ -204,16 +205,29 @@ cdef class NumberWriter(Writer):
 
     cdef int put_strided(self, char *at, PyObject *value, int axis) noexcept:
         """Write the items of nested tuples and lists directly to their strides."""
+        cdef object_lock lock
+        cdef int fault
+        if not (is_tuple(value) or is_list(value)):
+            return 1
+        lock_object(&lock, value)
+        fault = self.put_strided_items(at, value, axis)
+        unlock_object(&lock)
+        return fault
+
+    cdef int put_strided_items(self, char *at, PyObject *values, int axis) noexcept:
         cdef PyObject **items
         cdef Py_ssize_t k
-        if not (is_tuple(value) or is_list(value)) or length_of(value) != self.shape[axis]:
+        if length_of(values) != self.shape[axis]:
             return 1
-        items = items_of(value)
-        for k in range(self.shape[axis]):
-            if axis < self.ndim - 1:
-                if self.put_strided(at + k * self.strides[axis], items[k], axis + 1):
+        if axis < self.ndim - 1:
+            for k in range(self.shape[axis]):
+                if (length_of(values) != self.shape[axis]
+                        or self.put_strided(at + k * self.strides[axis], items_of(values)[k], axis + 1)):
                     return 1
-            elif put(self.code, at + k * self.strides[axis], items[k]):
+            return 0
+        items = items_of(values)
+        for k in range(self.shape[axis]):
+            if put(self.code, at + k * self.strides[axis], items[k]):
                 return 1
         return 0
 
@@ -227,24 +241,35 @@ cdef class NumberWriter(Writer):
             if stage == NULL:
                 return -1
         end = stage
-        fault = self.put_items(&end, value, 0)
+        fault = self.put_dense(&end, value, 0)
         if not fault:
             self.store(at, stage)
         if stage != small:
             free(stage)
         return fault
 
-    cdef int put_items(self, char **to, PyObject *value, int axis) noexcept:
+    cdef int put_dense(self, char **to, PyObject *value, int axis) noexcept:
+        """Write the items of nested tuples and lists one after the other."""
+        cdef object_lock lock
+        cdef int fault
+        if not (is_tuple(value) or is_list(value)):
+            return 1
+        lock_object(&lock, value)
+        fault = self.put_dense_items(to, value, axis)
+        unlock_object(&lock)
+        return fault
+
+    cdef int put_dense_items(self, char **to, PyObject *values, int axis) noexcept:
         cdef PyObject **items
         cdef Py_ssize_t k
-        if not (is_tuple(value) or is_list(value)) or length_of(value) != self.shape[axis]:
+        if length_of(values) != self.shape[axis]:
             return 1
-        items = items_of(value)
         if axis < self.ndim - 1:
             for k in range(self.shape[axis]):
-                if self.put_items(to, items[k], axis + 1):
+                if length_of(values) != self.shape[axis] or self.put_dense(to, items_of(values)[k], axis + 1):
                     return 1
             return 0
+        items = items_of(values)
         for k in range(self.shape[axis]):
             if put(self.code, to[0], items[k]):
                 return 1

@@ -8,6 +8,9 @@ cimport numpy as cnp
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.object cimport PyObject
 
+from cpython.ref cimport Py_DECREF
+
+from ._locks cimport FREE_THREADED, item_at, lock_object, object_lock, unlock_object
 from ._numbers cimport IndexPath, index_of, is_list, is_tuple, items_of, length_of, Writer
 
 cnp.import_array()
@@ -36,6 +39,7 @@ cdef class ArrayWriter(Writer):
 
     cdef int write(self, char *at, object value, const IndexPath *path) except -1:
         cdef Py_ssize_t k, count = self.count
+        cdef PyObject *item
         cdef IndexPath inside
         inside.outer = path
         given = value
@@ -53,9 +57,11 @@ cdef class ArrayWriter(Writer):
         if length_of(<PyObject *>value) != count:
             return self.refused(given, path)
         for k in range(count):
-            if k >= length_of(<PyObject *>value):
+            item = item_at(<PyObject *>value, k)
+            if item == NULL:
                 return self.refused(given, path)
-            element = <object>items_of(<PyObject *>value)[k]  # A reference: Python code may remove it from the list.
+            element = <object>item
+            Py_DECREF(element)
             if self.inner.write_plain(at + k * self.stride, <PyObject *>element):
                 inside.index = k
                 self.inner.write(at + k * self.stride, element, &inside)
@@ -66,11 +72,23 @@ cdef class ArrayWriter(Writer):
         raise TypeError("refuse must raise")
 
     cdef int write_plain(self, char *at, PyObject *value) noexcept:
+        cdef object_lock lock
+        cdef int fault
+        if not (is_tuple(value) or is_list(value)):
+            return 1
+        lock_object(&lock, value)
+        fault = self.write_locked(at, value)
+        unlock_object(&lock)
+        return fault
+
+    cdef int write_locked(self, char *at, PyObject *values) noexcept:
         cdef Py_ssize_t k
-        if not (is_tuple(value) or is_list(value)) or length_of(value) != self.count:
+        if length_of(values) != self.count:
             return 1
         for k in range(self.count):
-            if self.inner.write_plain(at + k * self.stride, items_of(value)[k]):
+            if FREE_THREADED and length_of(values) != self.count:
+                return 1
+            if self.inner.write_plain(at + k * self.stride, items_of(values)[k]):
                 return 1
         return 0
 
@@ -110,7 +128,10 @@ def read_records(Writer writer not None, cls, list values not None, Py_ssize_t s
     The bytes of the records if they cannot be seen as columns.
     """
     cdef cnp.npy_intp nbytes
-    cdef Py_ssize_t count = len(values)
+    cdef Py_ssize_t count
+    if FREE_THREADED:
+        values = list(values)  # Another thread cannot change the copy.
+    count = len(values)
     if stride <= 0 or stride != cls.__layout__.record_stride:
         raise ValueError("a record has its type's stride")
     nbytes = count * stride

@@ -2,18 +2,22 @@
 """Structs from Python objects: dicts, sequences, objects with attributes.
 
 Most records are exact tuples, lists or dicts of exact numbers, or keep their members in __slots__. `write_plain` reads
-those through borrowed references. It runs no Python code, so nothing changes meanwhile. All other values go to `write`,
-one by one.
+those through borrowed references. It runs no Python code, so nothing changes meanwhile; without the GIL it locks what
+could. All other values go to `write`, one by one.
+
+A writer belongs to one thread, because it remembers the class and the keys of the record before.
 """
 
 from ._batches import is_padding
 
-from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next, PyDict_Size
+cimport cython
+from cpython.dict cimport PyDict_Next, PyDict_Size
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
 from libc.stdlib cimport free, malloc
 
 from ._kernel cimport TYPE_F32, TYPE_I32, TYPE_U32
+from ._locks cimport dict_item, FREE_THREADED, item_at, lock_object, object_lock, unlock_object
 from ._numbers cimport IndexPath, index_of, items_of, NumberWriter, length_of, Writer
 
 cdef extern from "Python.h":
@@ -31,7 +35,7 @@ cdef extern from "_values.h":
         int kind
         Py_ssize_t offset
     int put_member(int kind, char *to, PyObject *value, float *doubt) noexcept
-    Py_ssize_t put_members(const plain_member *members, Py_ssize_t k, Py_ssize_t count, char *at, PyObject **items,
+    Py_ssize_t put_members(const plain_member *members, Py_ssize_t k, Py_ssize_t count, char *at, PyObject *values,
                            float *doubt) noexcept
 
 cdef enum:
@@ -157,6 +161,7 @@ cdef class StructWriter(Writer):
     cdef int write(self, char *at, object value, const IndexPath *path) except -1:
         cdef Py_ssize_t k
         cdef StructMember *member
+        cdef PyObject *item
         cdef int mode
         cdef Py_ssize_t lacking = 0
         if type(value) is not self.last or version_of(<PyObject *>self.last) != self.version:
@@ -169,10 +174,12 @@ cdef class StructWriter(Writer):
             if length_of(<PyObject *>value) != self.count:
                 return self.refused(value, path)
             for k in range(self.count):
-                # Python code that a member runs may shorten the list.
-                if k >= length_of(<PyObject *>value):
+                # Python code that a member runs, or another thread, may shorten the list.
+                item = item_at(<PyObject *>value, k)
+                if item == NULL:
                     return self.refused(value, path)
-                found = <object>items_of(<PyObject *>value)[k]  # A reference: Python code may remove it from the list.
+                found = <object>item
+                Py_DECREF(found)
                 self.write_found(&self.members[k], at, found, path)
             return 0
         if mode == BY_NAME and self.defaults is None and not self.has_parts:
@@ -261,14 +268,15 @@ cdef class StructWriter(Writer):
         cdef list names = []
         if self.has_parts or PyDict_Size(value) > MOST_KEYS:
             return 0
-        while PyDict_Next(value, &position, &name, NULL):
-            key = <object>name
-            if type(key) is not str:
-                return 0
-            entries[count].key, entries[count].member = name, self.member_by_key.get(key, -1)
-            found += entries[count].member >= 0
-            names.append(key)
-            count += 1
+        with cython.critical_section(value):
+            while PyDict_Next(value, &position, &name, NULL):
+                key = <object>name
+                if type(key) is not str or count == MOST_KEYS:
+                    return 0
+                entries[count].key, entries[count].member = name, self.member_by_key.get(key, -1)
+                found += entries[count].member >= 0
+                names.append(key)
+                count += 1
         if found != self.count:
             return 0
         for k in range(count):
@@ -292,10 +300,11 @@ cdef class StructWriter(Writer):
             Py_DECREF(owned)
             return owned
         if mode == BY_KEY:
-            found = PyDict_GetItemWithError(value, key)
-            if found == NULL:
+            if not dict_item(value, key, &found):
                 return self.lacks(value, path)
-            return <object>found
+            owned = <object>found
+            Py_DECREF(owned)
+            return owned
         return value[key] if key in value else self.lacks(value, path)
 
     cdef int attribute_failed(self, object value, object key, const IndexPath *path) except -1:
@@ -313,25 +322,36 @@ cdef class StructWriter(Writer):
         return MISSING
 
     cdef int write_plain(self, char *at, PyObject *value) noexcept:
+        cdef object_lock lock
+        cdef int fault
+        if type_of(value) != <PyObject *>self.last or version_of(type_of(value)) != self.version:
+            return 1
+        lock_object(&lock, value)
+        fault = self.write_locked(at, value)
+        unlock_object(&lock)
+        return fault
+
+    cdef int write_locked(self, char *at, PyObject *value) noexcept:
+        """`write_plain` for a value of the class that was classified last, which no other thread changes meanwhile."""
         cdef Py_ssize_t k = 0, position = 0
-        cdef PyObject **items
         cdef PyObject *name = NULL
         cdef PyObject *item = NULL
         cdef int member
         cdef float doubt = 0
-        if type_of(value) != <PyObject *>self.last or version_of(type_of(value)) != self.version:
-            return 1
         if self.mode == BY_INDEX:
             if length_of(value) != self.count:
                 return 1
-            items = items_of(value)
             while True:
-                k = put_members(self.plain, k, self.count, at, items, &doubt)
+                k = put_members(self.plain, k, self.count, at, value, &doubt)
                 if k == self.count:
                     break
-                if (<Writer>self.members[k].writer).write_plain(at + self.plain[k].offset, items[k]):
+                if FREE_THREADED and length_of(value) != self.count:
+                    return 1
+                if (<Writer>self.members[k].writer).write_plain(at + self.plain[k].offset, items_of(value)[k]):
                     return 1
                 k += 1
+                if FREE_THREADED and length_of(value) != self.count:
+                    return 1
             return doubt != 0
         if self.mode == BY_KEY:
             # There are none if a member has a tuple of names.
@@ -354,7 +374,7 @@ cdef class StructWriter(Writer):
 
     cdef void prefetch_members(self, PyObject *value) noexcept:
         cdef Py_ssize_t k
-        if type_of(value) != <PyObject *>self.last:
+        if FREE_THREADED or type_of(value) != <PyObject *>self.last:
             return
         if self.mode == BY_INDEX:
             for k in range(length_of(value)):

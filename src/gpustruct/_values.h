@@ -11,6 +11,8 @@
 #include <string.h>
 #include <structmember.h>
 
+#include "_locks.h"
+
 /* From here on a finite double rounds to infinity in f32. */
 #define FLOAT_LIMIT 0x1.ffffffp127
 
@@ -33,17 +35,28 @@ static inline int float_fits(PyObject *value, float *f, double limit) {
     return fabs(d) < limit;
 }
 
-static inline int put_floats(char *to, PyObject **values, Py_ssize_t count, double limit) {
+static inline int put_items_as_floats(char *to, PyObject *values, Py_ssize_t count, double limit) {
     float x, y, z, w;
-    if (count < 1 || count > 4 || !float_fits(values[0], &x, limit)) return 1;
-    if (count > 1 && !float_fits(values[1], &y, limit)) return 1;
-    if (count > 2 && !float_fits(values[2], &z, limit)) return 1;
-    if (count > 3 && !float_fits(values[3], &w, limit)) return 1;
+    PyObject **items = PySequence_Fast_ITEMS(values);
+    if (PySequence_Fast_GET_SIZE(values) != count) return 1;
+    if (count < 1 || count > 4 || !float_fits(items[0], &x, limit)) return 1;
+    if (count > 1 && !float_fits(items[1], &y, limit)) return 1;
+    if (count > 2 && !float_fits(items[2], &z, limit)) return 1;
+    if (count > 3 && !float_fits(items[3], &w, limit)) return 1;
     memcpy(to, &x, 4);
     if (count > 1) memcpy(to + 4, &y, 4);
     if (count > 2) memcpy(to + 8, &z, 4);
     if (count > 3) memcpy(to + 12, &w, 4);
     return 0;
+}
+
+/* Writes `count` items of an exact tuple or list. */
+static inline int put_floats(char *to, PyObject *values, Py_ssize_t count, double limit) {
+    object_lock lock;
+    lock_object(&lock, values);
+    int fault = put_items_as_floats(to, values, count, limit);
+    unlock_object(&lock);
+    return fault;
 }
 
 /* The usual members of structs. */
@@ -57,21 +70,24 @@ static inline int put_float(char *to, PyObject *value, float *doubt) {
     return 0;
 }
 
-static inline int put_vector(char *to, PyObject *value, const int count, float *doubt) {
-    PyObject **items;
-    if (PyTuple_CheckExact(value))
-        items = ((PyTupleObject *)value)->ob_item;
-    else if (PyList_CheckExact(value))
-        items = ((PyListObject *)value)->ob_item;
-    else
-        return 1;
-    if (Py_SIZE(value) != count) return 1;
+static inline int put_components(char *to, PyObject **items, const int count, float *doubt) {
     float own = 0;
     if (put_float(to, items[0], &own) || put_float(to + 4, items[1], &own)) return 1;
     if (count > 2 && put_float(to + 8, items[2], &own)) return 1;
     if (count > 3 && put_float(to + 12, items[3], &own)) return 1;
     *doubt += own;
     return 0;
+}
+
+static inline int put_vector(char *to, PyObject *value, const int count, float *doubt) {
+    if (PyTuple_CheckExact(value))
+        return Py_SIZE(value) != count || put_components(to, ((PyTupleObject *)value)->ob_item, count, doubt);
+    if (!PyList_CheckExact(value)) return 1;
+    object_lock lock;
+    lock_object(&lock, value);
+    int fault = Py_SIZE(value) != count || put_components(to, ((PyListObject *)value)->ob_item, count, doubt);
+    unlock_object(&lock);
+    return fault;
 }
 
 struct plain_member {
@@ -112,9 +128,16 @@ static inline int put_member(int kind, char *to, PyObject *value, float *doubt) 
 
 /* `put_member` for the items of a tuple or a list from `k` on, until one returns 1; returns its index, or `count`. */
 static inline Py_ssize_t put_members(const struct plain_member *members, Py_ssize_t k, Py_ssize_t count, char *at,
-                                     PyObject **items, float *doubt) {
+                                     PyObject *values, float *doubt) {
+    PyObject **items = PySequence_Fast_ITEMS(values);
     float found = *doubt;
-    while (k < count && !put_member(members[k].kind, at + members[k].offset, items[k], &found)) k++;
+    while (k < count && !put_member(members[k].kind, at + members[k].offset, items[k], &found)) {
+        k++;
+        if (FREE_THREADED && k < PySequence_Fast_GET_SIZE(values))
+            items = PySequence_Fast_ITEMS(values);
+        else if (FREE_THREADED)
+            break;
+    }
     *doubt = found;
     return k;
 }

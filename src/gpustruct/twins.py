@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import threading
 from typing import Any
 
 from . import layout as layouts
@@ -11,7 +12,10 @@ from .layout import Layout
 from .types import array, plain_type, struct_over
 
 
-@functools.lru_cache(maxsize=256)
+# So that two threads never make two structs for one twin.
+_lock = threading.RLock()
+
+
 def seen_as_original(cls: Any) -> Any:
     """A struct with the original's members at the offsets of the twin `cls`; `cls` itself if it is not a twin.
 
@@ -22,9 +26,15 @@ def seen_as_original(cls: Any) -> Any:
     >>> seen.values.type, seen.__layout__.size
     (array[f32, 4], 64)
     """
-    original = vars(cls).get("__twin_of__")
-    if original is None:
+    if vars(cls).get("__twin_of__") is None:
         return cls
+    with _lock:
+        return _seen(cls)
+
+
+@functools.lru_cache(maxsize=256)
+def _seen(cls: Any) -> Any:
+    original = vars(cls)["__twin_of__"]
     layout: Layout = cls.__layout__
     types = {
         name: _seen_member(original.__members__[name].type, spec.type, spec.core)

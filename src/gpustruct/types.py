@@ -10,6 +10,7 @@ import copyreg
 import inspect
 import operator
 import sys
+import threading
 import typing
 import weakref
 from collections.abc import Mapping
@@ -85,6 +86,8 @@ class atomic(TypeBase):
 
 _ATOMICS: dict[Any, Any] = {c: plain_type(layouts.atomic(c.__name__), __component__=c) for c in (u32, i32)}
 _ARRAYS: weakref.WeakValueDictionary[tuple[Any, int | None], Any] = weakref.WeakValueDictionary()
+# So that two threads never make two classes of one array type.
+_arrays_lock = threading.RLock()
 
 
 class array(TypeBase):
@@ -123,8 +126,11 @@ class array(TypeBase):
         if made is None:
             layout = layouts.array(element.__layout__, count, where)
             spelling = f"array[{element.__name__}{'' if count is None else f', {count}'}]"
-            made = plain_type(layout, spelling, __element__=element)
-            _ARRAYS[element, count] = made
+            new = plain_type(layout, spelling, __element__=element)
+            with _arrays_lock:
+                made = _ARRAYS.get((element, count))
+                if made is None:
+                    _ARRAYS[element, count] = made = new
         return made
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import threading
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, NoReturn
 
@@ -66,17 +67,18 @@ def from_records(
 
 def from_list(cls: Any, values: list[Any]) -> Any:
     """`batch(cls, values)` for a list of records of a struct; None for another type, and for one without a length."""
-    writer = _whole_writer(cls) if isinstance(cls, type) else None
+    writer = _kept.whole_writer(cls) if isinstance(cls, type) else None
     return None if writer is None else _records_of(writer, cls, values)
 
 
 def _records_of(writer: Any, cls: Any, values: list[Any]) -> Any:
     stride = cls.__layout__.record_stride
     found = _records.read_records(writer, cls, values, stride)
-    return batch_over(cls, found, 0, (len(values),), (stride,)) if isinstance(found, np.ndarray) else found
+    # Another thread may have changed the list: its length now says nothing.
+    count = found.size // stride if isinstance(found, np.ndarray) else 0
+    return batch_over(cls, found, 0, (count,), (stride,)) if isinstance(found, np.ndarray) else found
 
 
-@functools.lru_cache(maxsize=256)
 def _whole_writer(cls: Any) -> Any:
     """The writer of a type's records for `batch` without options; None if the type is not written by one."""
     members = getattr(cls, "__members__", None)
@@ -99,12 +101,22 @@ def writer_of(cls: Any, renamed: Renamed = (), path: str = "", options: Options 
     """The writer for values of `cls`, a struct. `renamed` has other names for members, `path` is for messages."""
     if options.defaults:  # Values of any kind, which make no key.
         return _new_writer(cls, renamed, path, options)
-    return _kept_writer(cls, renamed, path, options.extra, options.root, options.renames)
+    return _kept.writer(cls, renamed, path, options.extra, options.root, options.renames)
 
 
-@functools.lru_cache(maxsize=256)
-def _kept_writer(cls: Any, renamed: Renamed, path: str, extra: bool, root: str, renames: Renamed) -> Any:
+def _writer(cls: Any, renamed: Renamed, path: str, extra: bool, root: str, renames: Renamed) -> Any:
     return _new_writer(cls, renamed, path, Options(extra, {}, root, renames))
+
+
+class _Kept(threading.local):
+    """Each thread's own writers: a writer remembers the last record's class and keys, and two threads may not use one."""
+
+    def __init__(self) -> None:
+        self.whole_writer = functools.lru_cache(maxsize=256)(_whole_writer)
+        self.writer = functools.lru_cache(maxsize=256)(_writer)
+
+
+_kept = _Kept()
 
 
 def _new_writer(cls: Any, renamed: Renamed, path: str, options: Options) -> Any:

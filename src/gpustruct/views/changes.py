@@ -66,8 +66,9 @@ _sent: weakref.WeakKeyDictionary[Any, SentBytes] = weakref.WeakKeyDictionary()
 
 def sent_to(target: Any) -> SentBytes:
     """What is known about `target`, which is referenced weakly."""
-    found = _sent.get(target)
-    return _sent.setdefault(target, SentBytes()) if found is None else found
+    with SentBytes.lock:
+        found = _sent.get(target)
+        return _sent.setdefault(target, SentBytes()) if found is None else found
 
 
 def changed_ranges(record: Any, target: Any, offset: int = 0) -> list[tuple[int, int]]:
