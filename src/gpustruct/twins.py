@@ -11,7 +11,6 @@ from . import layout as layouts
 from .layout import Layout
 from .types import array, plain_type, struct_over
 
-
 # So that two threads never make two structs for one twin.
 _lock = threading.RLock()
 

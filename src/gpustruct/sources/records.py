@@ -291,7 +291,7 @@ def _refuse(members: Members, index: Index, value: Any) -> NoReturn:
         way_out = "a record in place of masked"
         raise SourceError.of("column-masked", kind="a masked value", where=where, way_out=way_out)
     if isinstance(value, Mapping):
-        came = [str(key) for key in value]
+        came = [str(key) for key in list(value)]  # At once: another thread may change it.
     elif isinstance(value, Batch) and "" not in type(value).__members__:
         came = list(type(value).__members__)
     elif (names := fields_of(type(value))) is not None:
