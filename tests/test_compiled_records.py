@@ -294,7 +294,7 @@ def test_an_element_of_an_array_is_named_with_its_record() -> None:
 
 
 @pytest.mark.parametrize("kind", ["tuple", "list", "dict", "slots"])
-def test_a_number_whose_own_code_clears_its_record(kind: str) -> None:
+def test_a_number_whose_own_code_clears_its_record_and_the_list(kind: str) -> None:
     """Only exact numbers are read through borrowed references; this one is a subclass with code."""
 
     class Number:
@@ -307,7 +307,12 @@ def test_a_number_whose_own_code_clears_its_record(kind: str) -> None:
 
     for k in (0, 5, 19):
         records: list[Any] = [KINDS[kind](row(j) | ({"life": Number()} if j == k else {})) for j in range(20)]
-        with pytest.raises((RuntimeError, SourceError)):
+        if kind in ("tuple", "slots"):
+            # The list was copied before, and these records have not changed.
+            made = batch(Particle, records)
+            assert made.life.tolist() == [1.0 if j == k else float(np.float32(row(j)["life"])) for j in range(20)]
+            continue
+        with pytest.raises(SourceError):
             batch(Particle, records)
 
 

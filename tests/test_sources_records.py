@@ -244,8 +244,9 @@ def test_records_that_change_while_they_are_read() -> None:
 
     source: list[Any] = []
     source += [Sly(source) for _ in range(4)]
-    with pytest.raises(RuntimeError):
-        batch(Particle, source)
+    # The list is read as it was.
+    assert pack(batch(Particle, source)).tobytes() == pack(batch(Particle, [((1, 2, 3), 1, 1)] * 4)).tobytes()
+    assert source == []
 
     class Slier(list[Any]):
         pass
@@ -396,7 +397,7 @@ def test_kinds_of_records_and_keys_in_any_order_among_each_other() -> None:
         batch(Particle, unset)
 
 
-def test_a_list_that_shrinks_behind_a_block() -> None:
+def test_a_list_that_shrinks_as_it_is_read_is_read_as_it_was() -> None:
     class Sly:
         def __array__(self, *arguments: Any, **options: Any) -> Any:
             del source[30:]
@@ -406,8 +407,10 @@ def test_a_list_that_shrinks_behind_a_block() -> None:
         for at in (1, 17, 29):
             source = [MAKERS[kind]((1.0, 2.0, 3.0), 1.0, 1) for _ in range(100)]
             source[at] = MAKERS[kind](Sly(), 1.0, 1)
-            with pytest.raises(RuntimeError):
-                batch(Particle, source)
+            made = batch(Particle, source)
+            assert len(source) == 30
+            assert made.life.tolist() == [1.0] * 100
+            assert made.position[:, 0].tolist() == [float(k != at) for k in range(100)]
 
 
 class Pair(Struct):
@@ -524,8 +527,11 @@ def test_a_list_that_changes_its_length_as_a_key_is_looked_up(name: str, change:
             return str.__hash__(self)
 
     source = [{name: 1.0, "beta": 2.0} for _ in range(1000)]
-    with pytest.raises(RuntimeError, match="changed its length"):
-        batch(Pair, source, alpha=Key(name))
+    made = batch(Pair, source, alpha=Key(name))
+    assert len(source) != 1000
+    # The key may have been looked up once before the list is read.
+    assert abs(len(made) - 1000) <= 2
+    assert pack(made).view(np.float32).tolist() == [1.0, 2.0] * len(made)
 
 
 def test_the_parts_of_a_member_in_a_tuple_of_any_kind() -> None:

@@ -1,7 +1,10 @@
-"""Types of the compiled module that writes lists of Python objects into records."""
+"""Types of the compiled module that makes batches of records: of Python objects, packed, and in structured arrays."""
 
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ._numbers import Writer
 
@@ -10,3 +13,7 @@ class ArrayWriter(Writer):
 
 def read_records(writer: Writer, cls: Any, values: list[Any], stride: int) -> Any: ...
 def write_value(writer: Writer, value: Any, out: Any, size: int) -> None: ...
+def from_structured(cls: Any, source: NDArray[Any]) -> Any: ...
+def items_of_memory(memory: memoryview, kind: np.dtype[Any]) -> NDArray[Any]: ...
+def unpack_views(cls: Any, data: NDArray[Any], offset: int, count: int, stride: int) -> Any: ...
+def unpack_all(cls: Any, data: Any) -> Any: ...

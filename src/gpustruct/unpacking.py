@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from . import _kernel, threads
-from ._batches import unpack_all, unpack_views
+from ._records import unpack_all, unpack_views
 from .batches import DTYPES as DTYPES
 from .batches import Batch, as_batch, from_columns, set_unpack_plan
 from .byte_columns import batch_over, column_over

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._batches import items_of_memory
+from .._records import items_of_memory
 from ..column_checks import (
     COLUMN,
     ELEMENT,

@@ -7,7 +7,8 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from .._batches import from_dict, from_structured
+from .._batches import from_dict
+from .._records import from_structured
 from ..batches import Batch, ColumnSpec, as_batch
 from ..errors import SourceError, brief
 from .columns import column, named_columns
