@@ -3,4 +3,4 @@
 from .advice import Suggestion as Suggestion
 from .advice import suggest as suggest
 from .drawing import diagram as diagram
-from .hints import Hint as Hint
+from .variants import Hint as Hint

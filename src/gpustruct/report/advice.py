@@ -15,8 +15,9 @@ from ..errors import LayoutError
 from ..layout import Layout, record_bytes
 from ..types import layout_of
 from . import offsets
-from .hints import Hint, hints_of, reordered
+from .hints import hints_of
 from .orders import smallest_order
+from .variants import Hint, reordered
 
 CACHE_LINE = 64
 
@@ -139,8 +140,8 @@ class Suggestion:
 def suggest(type_: Any, *, uniform: bool | None = None) -> Suggestion:
     """Find the order of a struct's members that takes the fewest bytes, and other changes that would make it smaller.
 
-    `type_` is a Struct class, a Vertex class or a batch. For a batch, the values of its float columns are read, to find out which of
-    them f16 could hold. A runtime-sized array stays last. If the struct is legal in ``var<uniform>``, so is the
+    `type_` is a Struct class, a Vertex class or a batch. The columns of a batch are read, to find out which of them f16
+    or a smaller format could hold, and by how much the numbers would change at most. A runtime-sized array stays last. If the struct is legal in ``var<uniform>``, so is the
     suggested order, unless ``uniform=False``; with ``uniform=True``, a struct that is not legal there raises
     LayoutError. Of several smallest orders, the one closest to the present order is suggested. Attributes stay on
     their members; nested structs do not change. The class does not change either: `Suggestion.apply` makes a new
@@ -168,7 +169,7 @@ def suggest(type_: Any, *, uniform: bool | None = None) -> Suggestion:
     order = tuple(layout.fields[index].name for index in found.indices)
     made = reordered(cls, order)
     after = layout_of(made)
-    return Suggestion(cls, order, layout, after, found.proven, hints_of(cls, made, batch))
+    return Suggestion(cls, order, layout, after, found.proven, hints_of(cls, made, batch, keep))
 
 
 def _lines(layout: Layout, line: int) -> float:

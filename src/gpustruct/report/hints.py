@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import numpy as np
@@ -12,8 +11,9 @@ from ..batches import Batch
 from ..errors import LayoutError
 from ..layout import MAX_MEMBERS, SCALARS, VERTEX, Layout, Member, wgsl_scalar
 from ..layout.uniform import vec4_array
-from ..types import PLAIN_TYPES, array, attributed, base_of, layout_of, make_struct, size
-from .orders import smallest_order
+from ..types import PLAIN_TYPES, array, layout_of, make_struct, size
+from .smaller_formats import smaller_formats
+from .variants import Hint, bytes_of, in_smallest_order, legal_in_uniform, members_of, remade, with_core, with_cores
 
 SLOT = 16
 HALF_BITS = 11
@@ -21,49 +21,17 @@ HALF_MAX = 65504.0
 HALF_TINY = 2.0**-14
 
 
-@dataclass(frozen=True)
-class Hint:
-    """One hint about a struct: its stable `rule`, the `members` it is about, and its `text`.
+def hints_of(cls: Any, made: Any, batch: Batch | None, uniform: bool) -> tuple[Hint, ...]:
+    """The hints for `cls`; `made` has its smallest order, and `batch` is a batch of it or None.
 
-    `type` is the class that has the change. `saved` is how many bytes a record of it is smaller than in the
-    suggested order; 0 for a hint that explains that order.
-
-    >>> from gpustruct import Struct, f32, vec3f, suggest
-    >>> class Light(Struct):
-    ...     range: f32
-    ...     position: vec3f
-    >>> print(suggest(Light).hints[0])
-      vec3-room: range fills the 4 bytes after position (vec3f)
+    With `uniform`, each class that a hint offers is legal in ``var<uniform>``.
     """
-
-    rule: str
-    members: tuple[str, ...]
-    text: str
-    saved: int
-    type: Any
-
-    def __str__(self) -> str:
-        return f"  {self.rule}: {self.text}"
-
-
-def hints_of(cls: Any, made: Any, batch: Batch | None) -> tuple[Hint, ...]:
-    """The hints for `cls`; `made` has its smallest order, and `batch` is a batch of it or None."""
     before, after = layout_of(cls), layout_of(made)
+    formats = () if batch is None else smaller_formats(made, batch, uniform)
     if before.rules == VERTEX:
-        return ()
-    found = [*_after_vec3(before, after, made), *_shared_slots(before, after, made), *_nested(cls, made)]
-    return (*found, *_halves(cls, made, batch), *_vec4_arrays(cls))
-
-
-def reordered(cls: Any, order: Sequence[str]) -> Any:
-    """A class with the members of `cls` in this order; `cls` itself if they are in it already."""
-    members = _members(cls)
-    return cls if [*order] == [*members] else _remade(cls, {name: members[name] for name in order})
-
-
-def _remade(cls: Any, members: dict[str, Any]) -> Any:
-    """A class with the name of `cls` and other members."""
-    return make_struct(cls.__name__, members, cls.__module__, base=base_of(cls))
+        return tuple(formats)
+    found = [*_after_vec3(before, after, made), *_shared_slots(before, after, made), *_nested(cls, made, uniform)]
+    return (*found, *_halves(made, batch, uniform), *formats, *_vec4_arrays(cls))
 
 
 def _padding_after(layout: Layout, member: Member) -> int:
@@ -98,16 +66,11 @@ def _is_scalar(layout: Layout) -> bool:
 def _extended(made: Any, before: str, scalar: Any) -> Any:
     """`made` with one more member after the one called `before`."""
     members: dict[str, Any] = {}
-    for name, spec in _members(made).items():
+    for name, spec in members_of(made).items():
         members[name] = spec
         if name == before:
-            members[max(_members(made), key=len) + "_"] = scalar  # Longer than every other name, so new.
-    return _remade(made, members)
-
-
-def _members(cls: Any, change: Callable[[Any], Any] = lambda type_: type_) -> dict[str, Any]:
-    """The members of `cls` with their attributes, as `make_struct` takes them; `change` maps their types."""
-    return {m.name: attributed(change(cls.__members__[m.name].type), m) for m in layout_of(cls).fields}
+            members[max(members_of(made), key=len) + "_"] = scalar  # Longer than every other name, so new.
+    return remade(made, members)
 
 
 def _shared_slots(before: Layout, after: Layout, made: Any) -> Iterator[Hint]:
@@ -125,41 +88,18 @@ def _shared_slots(before: Layout, after: Layout, made: Any) -> Iterator[Hint]:
             yield Hint("scalars-group", tuple(names), text, 0, made)
 
 
-def _smallest(cls: Any, uniform: bool) -> Any:
-    layout = layout_of(cls)
-    return reordered(cls, [layout.fields[index].name for index in smallest_order(layout, uniform=uniform).indices])
-
-
-def _legal(cls: Any) -> bool:
-    return not layout_of(cls).uniform_faults()
-
-
-def _bytes(layout: Layout) -> int:
-    """Bytes a record takes; the runtime-sized array counts as one element."""
-    return layout.record_stride if layout.tail is None else layout.header + layout.stride
-
-
-def _with_core(type_: Any, change: Callable[[Any], Any]) -> Any:
-    """`type_` with the type inside its arrays changed."""
-    layout = layout_of(type_)
-    if layout.kind != "array":
-        return change(type_)
-    inner = _with_core(type_.__element__, change)
-    return array[inner] if layout.count is None else array[inner, layout.count]
-
-
 def _shrunk(type_: Any) -> Any:
     """`type_` with every struct inside it in its smallest order."""
 
     def smallest(core: Any) -> Any:
         if layout_of(core).kind != "struct":
             return core
-        return _smallest(_remade(core, _members(core, _shrunk)), _legal(core))
+        return in_smallest_order(remade(core, members_of(core, _shrunk)), legal_in_uniform(core))
 
-    return _with_core(type_, smallest)
+    return with_core(type_, smallest)
 
 
-def _nested(cls: Any, made: Any) -> Iterator[Hint]:
+def _nested(cls: Any, made: Any, uniform: bool) -> Iterator[Hint]:
     seen: set[Any] = set()
     for spec in made.__members__.values():
         core = spec.core
@@ -172,13 +112,13 @@ def _nested(cls: Any, made: Any) -> Iterator[Hint]:
             continue
 
         def change(type_: Any, core: Any = core, shrunk: Any = shrunk) -> Any:
-            return _with_core(type_, lambda inner: shrunk if inner is core else inner)
+            return with_core(type_, lambda inner: shrunk if inner is core else inner)
 
-        variant = _remade(cls, _members(cls, change))
-        if _legal(cls) and not _legal(variant):
+        variant = remade(cls, members_of(cls, change))
+        if uniform and not legal_in_uniform(variant):
             continue
-        variant = _smallest(variant, _legal(cls))
-        saved = _bytes(layout_of(made)) - _bytes(layout_of(variant))
+        variant = in_smallest_order(variant, uniform)
+        saved = bytes_of(layout_of(made)) - bytes_of(layout_of(variant))
         if saved > 0:
             names = tuple(name for name, other in made.__members__.items() if other.core is core)
             text = (
@@ -193,7 +133,7 @@ def _half(core: Any) -> Any:
     return PLAIN_TYPES["f16" if layout.kind == "scalar" else f"{layout.name[:-1]}h"]
 
 
-def _halves(cls: Any, made: Any, batch: Batch | None) -> Iterator[Hint]:
+def _halves(made: Any, batch: Batch | None, uniform: bool) -> Iterator[Hint]:
     names = [name for name, spec in made.__members__.items() if layout_of(spec.core).scalar == "f32"]
     if batch is None:
         names = [name for name in names if layout_of(made.__members__[name].core).kind != "matrix"]
@@ -201,26 +141,13 @@ def _halves(cls: Any, made: Any, batch: Batch | None) -> Iterator[Hint]:
         names = [name for name in names if half_holds(getattr(batch, name))]
     if not names:
         return
-    # A uniform's arrays need a stride of 16, which f16 elements seldom have.
-    for chosen in (names, [n for n in names if layout_of(made.__members__[n].type).kind != "array"]):
-        members = {
-            m.name: attributed(_with_core(t, _half) if m.name in chosen else t, m)
-            for m in layout_of(made).fields
-            for t in (made.__members__[m.name].type,)
-        }
-        variant = _remade(cls, members)
-        if _legal(variant) or not _legal(cls):
-            break
-    else:
+    found = with_cores(made, {name: _half(made.__members__[name].core) for name in names}, uniform)
+    if found is None:
         return
-    variant = _smallest(variant, _legal(cls))
-    saved = _bytes(layout_of(made)) - _bytes(layout_of(variant))
-    if saved <= 0:
-        return
-    of, held = ", ".join(chosen), f"f16 (up to {HALF_MAX:.0f}, {HALF_BITS} bits)"
+    of, held = ", ".join(found.members), f"f16 (up to {HALF_MAX:.0f}, {HALF_BITS} bits)"
     text = f"{of} fit in {held}: the values here do" if batch is not None else f"if {of} fit in {held}"
     more = "" if batch is not None else "; suggest(batch) reads the values"
-    yield Hint("f16", tuple(chosen), f"{text}: {saved} bytes a record less{more}", saved, variant)
+    yield Hint("f16", found.members, f"{text}: {found.saved} bytes a record less{more}", found.saved, found.type)
 
 
 def half_holds(column: Any) -> bool:
@@ -252,7 +179,7 @@ def _vec4_arrays(cls: Any) -> Iterator[Hint]:
         except LayoutError:
             # The padded array is larger than the largest legal type.
             continue
-        if not (_legal(packed) and _legal(padded)):
+        if not (legal_in_uniform(packed) and legal_in_uniform(padded)):
             continue
         large, small = layout_of(padded).size, layout_of(packed).size
         read = f", read as {name}[i / 4u][i % 4u]" if inner.kind == "scalar" else ""
