@@ -15,7 +15,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from gpustruct import align, array, atomic, i32, size, u32, vertex
-from gpustruct.batches import broadcast
+from gpustruct.broadcasting import broadcast
 from gpustruct.types import PLAIN_TYPES, make_struct
 
 Attributes = Literal["anywhere", "root", "none"]

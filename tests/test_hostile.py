@@ -72,7 +72,9 @@ junk = st.recursive(
         st.text(max_size=3),
         st.binary(max_size=40),
         st.sampled_from([int, float, object(), np, Ellipsis, NotImplemented, np.float32, lambda: 3, Exception()]),
-        st.sampled_from([f32, vec3f, Struct, types.array, types.atomic, Particle, Tail, types.align(16), types.size]),
+        st.sampled_from(
+            [f32, vec3f, Struct, types.array, types.atomic, Particle, Tail, gpustruct.align(16), gpustruct.size]
+        ),
         st.sampled_from([np.dtype("f4"), slice(3), range(3), memoryview(b"abc"), standard.array("d", [1, 2])]),
         st.sampled_from([np.ma.masked, np.ma.masked_array([1, 2], [True, False]), np.recarray(2, "f4")]),
         st.builds(lambda: Particle(position=np.zeros((2, 3)), life=1, id=2)),
@@ -109,7 +111,7 @@ def test_types_from_anything(one: Any, other: Any) -> None:
 
 @given(junk)
 def test_attributes_from_anything(one: Any) -> None:
-    for attribute in (types.align, types.size):
+    for attribute in (gpustruct.align, gpustruct.size):
         refused(lambda: types.make_struct("S", {"a": Annotated[f32, attribute(one)]}))  # noqa: B023
     refused(lambda: types.make_struct("S", {"a": Annotated[f32, one]}))
 

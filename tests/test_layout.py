@@ -548,9 +548,9 @@ def test_where_naga_puts_what_it_does_not_align(
 
 @pytest.mark.parametrize(("made", "own"), [(u32, 4), (vec3f, 12), (array[vec3f, 2], 32)])
 def test_size_is_at_least_the_types_own(made: Any, own: int) -> None:
-    assert layout_of(types.make_struct("S", {"a": Annotated[made, types.size(own)]})).fields[0].size == own
+    assert layout_of(types.make_struct("S", {"a": Annotated[made, size(own)]})).fields[0].size == own
     with pytest.raises(LayoutError) as caught:
-        types.make_struct("S", {"a": Annotated[made, types.size(own - 1)]})
+        types.make_struct("S", {"a": Annotated[made, size(own - 1)]})
     assert caught.value.rule == "size-small"
 
 

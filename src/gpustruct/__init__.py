@@ -35,11 +35,11 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import BackendWarning, BindingError, GpuStructError, LayoutError, SourceError, WgslError
 from .layout import Layout
+from .members import align, size
 from .packing import pack
 from .types import (
     Field,
     Struct,
-    align,
     array,
     atomic,
     f16,
@@ -64,7 +64,6 @@ from .types import (
     mat4x3h,
     mat4x4f,
     mat4x4h,
-    size,
     u32,
     vec2f,
     vec2h,

@@ -2,13 +2,11 @@
 
 The instances of every type are batches; this is what they all share. A batch never copies an array
 that is one already, and never checks values: that happens in the one pass that packs them.
-What rooms below need of `column_checks` they find here too.
+Modules of later layers import `ColumnSpec`, `Shape` and `SplitColumn` from here, too.
 """
 
 from __future__ import annotations
 
-import functools
-import itertools
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
@@ -17,15 +15,12 @@ import numpy as np
 from ._batches import BatchBase, MemberTable, fill, make
 from ._batches import set_pack_plan as set_pack_plan
 from ._batches import set_unpack_plan as set_unpack_plan
+from .broadcasting import broadcast_column, common_shape, elements, full_column, leading_shape
 from .column_checks import (
     ColumnSpec,
     Shape,
     SplitColumn,
     check_numbers,
-    code_of,
-    is_struct,
-    is_words,
-    spelled,
     stored_dtype,
 )
 from .errors import SourceError, brief, likely
@@ -122,7 +117,7 @@ class Batch(BatchBase):
             _refuse_names(cls, columns)
         held = [as_column(spec, columns[name], f"{cls.__name__}.{name}".rstrip(".")) for name, spec in specs.items()]
         shapes = [leading_shape(spec, column) for spec, column in zip(specs.values(), held, strict=True)]
-        fill(self, tuple(held), _common_shape(cls, specs, shapes, columns))
+        fill(self, tuple(held), common_shape(cls, specs, shapes, columns))
 
     @classmethod
     def __convert__(cls, spec: ColumnSpec, column: Any) -> Any:
@@ -238,84 +233,6 @@ def _refuse_names(cls: type[Batch], columns: Mapping[str, Any]) -> NoReturn:
     raise SourceError.of("columns-unknown", unknown=", ".join(unknown), way_out=way_out, **facts)
 
 
-def _common_shape(
-    cls: type[Batch], specs: Mapping[str, ColumnSpec], shapes: list[Shape], sources: Mapping[str, Any]
-) -> Shape:
-    try:
-        shape: Shape = functools.reduce(np.broadcast_shapes, shapes, ())
-    except ValueError:
-        named = ", ".join(f"{name} {shape}" for name, shape in zip(specs, shapes, strict=True))
-        raise SourceError.of("column-broadcast", shapes=named, where=cls.__name__) from None
-    if shape not in shapes and shape:
-        _refuse_outer(cls, list(specs.values()), shapes, sources)
-    if shape and any(spec.runtime for spec in specs.values()):
-        raise SourceError.of("tail-batch", shape=shape, where=cls.__name__)
-    return shape
-
-
-def _refuse_outer(
-    cls: type[Batch], specs: list[ColumnSpec], shapes: list[Shape], sources: Mapping[str, Any]
-) -> NoReturn:
-    """Columns of n and of (n, 1) rows would make a batch of n x n records, which is hardly ever meant."""
-    both = ((k, j) for k, j in itertools.combinations(range(len(shapes)), 2))
-    first, second = next(
-        (k, j) for k, j in both if np.broadcast_shapes(shapes[k], shapes[j]) not in (shapes[k], shapes[j])
-    )
-    # The message suggests changing the one with more dimensions of length 1.
-    odd, other = sorted((first, second), key=lambda k: -shapes[k].count(1))
-    spec, source, both_shapes = specs[odd], sources[specs[odd].name], np.broadcast_shapes(shapes[first], shapes[second])
-    name, code = spelled(spec), code_of(source, spelled(spec))
-    flat = shapes[odd] == (*shapes[other], 1)
-    if isinstance(source, tuple | Mapping) or (is_struct(spec) and not (flat and isinstance(source, Batch))):
-        way_out = f"give {name} the batch shape {shapes[other]}"
-    elif is_struct(spec):
-        way_out = f"pass {name}[:, 0]"
-    elif flat and len(shapes[other]) == 1:
-        way_out = f"pass {code}.reshape({', '.join(map(str, (-1, *spec.inner)))}), or {code}[:, 0]"
-    else:
-        way_out = f"if that is meant, pass np.broadcast_to({name}, {both_shapes + spec.inner})"
-    facts = {"first": specs[first].name, "first_shape": shapes[first], "second": specs[second].name}
-    raise SourceError.of(
-        "column-outer", second_shape=shapes[second], shape=both_shapes, where=cls.__name__, way_out=way_out, **facts
-    )
-
-
-def leading_shape(spec: ColumnSpec, column: Any) -> Shape:
-    """The leading (batch) dimensions of `column`, without the length of a runtime-sized array."""
-    if spec.runtime:
-        return ()
-    shape: Shape = column.__shape__ if isinstance(column, Batch) else column.shape
-    inner = spec.dims if isinstance(column, Batch) else spec.inner
-    return shape[: len(shape) - len(inner)]
-
-
-def broadcast_column(spec: ColumnSpec, column: Any, shape: Shape) -> Any:
-    """`column` with all of the batch's leading dimensions: a view, broadcast if it has fewer."""
-    if spec.runtime or leading_shape(spec, column) == shape:
-        return column
-    if isinstance(column, Batch):
-        return broadcast(column, shape + spec.dims)
-    if isinstance(column, SplitColumn):
-        return column.broadcast_to(shape)
-    return np.broadcast_to(column, shape + spec.inner)
-
-
-def full_column(spec: ColumnSpec, column: Any, shape: Shape) -> Any:
-    """`broadcast_column`, as one array or one batch: parts are stacked, which copies them."""
-    full = broadcast_column(spec, column, shape)
-    if isinstance(full, SplitColumn):
-        return full.stack()
-    if is_words(spec, full):
-        return full.view("<u4")[..., 0]
-    # A new view each time, because its user may assign to its dtype or shape.
-    return full.view() if isinstance(full, np.ndarray) else full
-
-
-def broadcast(batch: Batch, shape: Shape) -> Batch:
-    """The same columns under a larger batch shape; nothing is copied."""
-    return make(type(batch), batch.__columns__, shape)
-
-
 def as_seen(cls: Any, batch: Any) -> Any:
     """A batch of the type that uniform_safe made a twin of, as one of `cls`, which `twins` sees the twin as.
 
@@ -330,14 +247,6 @@ def as_seen(cls: Any, batch: Any) -> Any:
         for spec, column in zip(specs, batch.__columns__, strict=True)
     )
     return make(cls, tuple(columns), batch.__shape__)
-
-
-def elements(batch: Batch) -> Batch:
-    """A batch of arrays of structs as the batch of the structs, with the arrays' dimensions after its own."""
-    spec = type(batch).__members__.get("")
-    if spec is None or spec.runtime or not isinstance(batch.__columns__[0], Batch):
-        return batch
-    return broadcast(batch.__columns__[0], batch.__shape__ + spec.dims)
 
 
 def as_column(spec: ColumnSpec, source: Any, where: str) -> Any:

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, NoReturn
 
-from .batches import Batch, ColumnSpec, full_column
+from .batches import Batch, ColumnSpec
+from .broadcasting import full_column
 from .errors import GpuStructError, LayoutError, SourceError
 from .layout import Layout, Member
 

@@ -18,24 +18,21 @@ from typing import Annotated, Any, Literal, cast
 
 from . import layout as layouts
 from . import names
+from .annotations import declared_type, instead_of, spell
 from .batches import Batch, as_batch
 from .classes import RESERVED, PickleRecipe, TypeBase, TypeMeta, importable, own_doc, rebuilt, refuse_options
 from .errors import LayoutError, brief
-from .layout import VERTEX, WGSL, Layout, Rules
+from .layout import WGSL, Layout
 from .members import (
     Body,
-    DeclaredType,
     Field,
-    align,
     as_written,
     attributed,
     column_spec,
     evaluate,
     inherited,
     is_class_variable,
-    location,
     refuse_default,
-    size,
 )
 
 
@@ -80,7 +77,7 @@ class atomic(TypeBase):
     def __class_getitem__(cls, component: Any) -> Any:
         made = _ATOMICS.get(component) if isinstance(component, type) else None
         if made is None:
-            raise LayoutError.of("atomic-type", current=_spell(component), where=f"atomic[{_spell(component)}]")
+            raise LayoutError.of("atomic-type", current=spell(component), where=f"atomic[{spell(component)}]")
         return made
 
 
@@ -108,19 +105,19 @@ class array(TypeBase):
     def __class_getitem__(cls, parameters: Any) -> Any:
         given = cast("tuple[Any, ...]", parameters or ((),)) if isinstance(parameters, tuple) else (parameters,)
         element, *rest = given
-        where = f"array[{', '.join(_spell(p) for p in (element, *rest))}]"
+        where = f"array[{', '.join(spell(p) for p in (element, *rest))}]"
         if typing.get_origin(element) is Annotated:
-            inside = ", ".join(_spell(p) for p in (element.__origin__, *rest))
+            inside = ", ".join(spell(p) for p in (element.__origin__, *rest))
             marks = ", ".join(map(repr, element.__metadata__))
             raise LayoutError.of(
                 "attribute-place", current=where, where=where, way_out=f"Annotated[array[{inside}], {marks}]"
             )
         if not isinstance(element, TypeMeta) or not hasattr(element, "__layout__"):
-            raise LayoutError.of("array-element", current=_spell(element), where=where, way_out=_way_out(element))
+            raise LayoutError.of("array-element", current=spell(element), where=where, way_out=instead_of(element))
         if element.__layout__.is_runtime_sized:
             layouts.array(element.__layout__, None, where)  # raises: no count makes it legal
         if len(rest) > 1:
-            raise LayoutError.of("array-count", count=rest, where=where, element=_spell(element))
+            raise LayoutError.of("array-count", count=rest, where=where, element=spell(element))
         count = _count(rest[0], where, element) if rest else None
         made = _ARRAYS.get((element, count))
         if made is None:
@@ -138,7 +135,7 @@ def _count(count: Any, where: str, element: Any) -> int:
     literal = typing.get_args(count) if typing.get_origin(count) is Literal else ()
     number = layouts.whole_number(literal[0] if len(literal) == 1 else count, 1, layouts.MAX_COUNT)
     if number is None:
-        raise LayoutError.of("array-count", count=brief(count), where=where, element=_spell(element))
+        raise LayoutError.of("array-count", count=brief(count), where=where, element=spell(element))
     return number
 
 
@@ -210,90 +207,6 @@ def _complete(cls: Any, layout: Layout, members: Mapping[str, Any]) -> None:
     for index, (spec, member) in enumerate(zip(specs.values(), layout.fields, strict=True)):
         type.__setattr__(cls, spec.name, Field(layout.name, index, spec, member))
     type.__setattr__(cls, "__orig_bases__", (PickleRecipe(cls),))
-
-
-def declared_type(annotation: Any, where: str, rules: Rules = WGSL) -> DeclaredType:
-    """A member's type and attributes from its annotation; LayoutError if it has none."""
-    marks: tuple[Any, ...] = ()
-    if typing.get_origin(annotation) is Annotated:
-        marks, annotation = annotation.__metadata__, annotation.__origin__
-    if not isinstance(annotation, TypeMeta) or not hasattr(annotation, "__layout__"):
-        raise LayoutError.of("member-type", current=_spell(annotation), where=where, way_out=_way_out(annotation))
-    _check_rules(annotation, where, rules)
-    values: dict[str, int] = {}
-    for mark in marks:
-        if not isinstance(mark, align | size) and not (isinstance(mark, location) and rules == VERTEX):
-            name, layout = annotation.__name__, annotation.__layout__
-            ways = [f"Annotated[{name}, align({max(layout.align, 16)})]"]
-            if not layout.is_runtime_sized:
-                ways.append(f"Annotated[{name}, size({layouts.round_up(16, layout.size)})]")
-            raise LayoutError.of("attribute-unknown", current=brief(mark), where=where, way_out=" or ".join(ways))
-        kind = type(mark).__name__
-        if kind in values:
-            raise LayoutError.of("attribute-twice", attribute=kind, where=where)
-        least, most = (0, layouts.MAX_COUNT) if kind == "location" else (1, None)
-        number = layouts.whole_number(mark.value, least, most)
-        if number is None and kind == "location":
-            raise LayoutError.of("location-value", value=brief(mark.value), where=where)
-        if number is None:
-            layout = annotation.__layout__
-            suggestion = layout.size if kind == "size" else max(layout.align, 16)
-            raise LayoutError.of(f"{kind}-value", suggestion=suggestion, value=brief(mark.value), where=where)
-        values[kind] = number
-    return annotation, values.get("align"), values.get("size"), values.get("location")
-
-
-def _check_rules(type_: Any, where: str, rules: Rules) -> None:
-    """Raise LayoutError for a member that is placed by other rules than its struct."""
-    layout: Layout = type_.__layout__
-    core = layout.core
-    if rules == WGSL and not layouts.is_host_shareable(layout):
-        raise LayoutError.of("member-vertex", current=type_.__name__, where=where, way_out=_host_way_out(core))
-    if rules == VERTEX and (layout.rules != VERTEX or core.kind == "struct" or layout.is_runtime_array):
-        raise LayoutError.of("vertex-member", current=type_.__name__, where=where, way_out=_vertex_way_out(layout))
-
-
-def _host_way_out(core: Layout) -> str:
-    """The host-shareable type that a shader sees a vertex format as."""
-    if core.kind == "struct":
-        return "use a subclass of Struct, or make this class one of Vertex"
-    suffix = layouts.RECORD_SCALARS[core.scalar].suffix
-    scalar = {"f": "f32", "h": "f16", "i": "i32", "u": "u32"}[suffix]
-    return f"use {f'vec{core.rows}{suffix}' if core.kind == 'vector' else scalar}"
-
-
-def _vertex_way_out(layout: Layout) -> str:
-    core = layout.core
-    if core.kind == "struct":
-        return "write its members in the class body"
-    if layout.is_runtime_array:
-        return f"give it a count: array[{core.python_name}, 4]"
-    rows = core.rows if core.kind in ("vector", "matrix") else 1
-    base = {"f": "float32", "h": "float16", "i": "sint32", "u": "uint32"}[layouts.RECORD_SCALARS[core.scalar].suffix]
-    name = f"{base}x{4 if base == 'float16' and rows == 3 else rows}" if rows > 1 else base
-    return f"use {f'array[{name}, {core.columns}]' if core.kind == 'matrix' else name}"
-
-
-def _spell(thing: Any) -> str:
-    if isinstance(thing, Batch):
-        return f"a batch of {type(thing).__name__}"
-    return thing.__name__ if isinstance(thing, type) else brief(thing)
-
-
-def _way_out(thing: Any) -> str:
-    if thing is bool:
-        return "use u32: WGSL's bool is not host-shareable"
-    if thing is float or _spell(thing) in ("float64", "double", "f64"):
-        return "use f32"
-    if thing is int or _spell(thing) in ("int64", "uint64", "int8", "uint8", "int16", "uint16"):
-        return "use i32 or u32"
-    if thing is atomic or thing is array:
-        return f"give it its parameter: {'atomic[u32]' if thing is atomic else 'array[f32, 8]'}"
-    if isinstance(thing, StructMeta) and TypeBase in thing.__bases__:
-        return f"use a subclass of {_spell(thing)}"
-    if isinstance(thing, StructMeta):
-        return "WGSL types cannot contain themselves: keep an index, u32, into an array of them"
-    return "use f32, f16, i32, u32, vec3f, mat4x4f, atomic[u32], array[f32, 8] or a subclass of Struct"
 
 
 class Struct(TypeBase, metaclass=StructMeta):
@@ -371,7 +284,7 @@ def layout_of(type_: Any) -> Layout:
     cls = type(type_) if isinstance(type_, Batch) else type_
     layout = getattr(cls, "__layout__", None)
     if not isinstance(layout, Layout):
-        raise LayoutError.of("not-a-type", function="layout_of", current=_spell(type_))
+        raise LayoutError.of("not-a-type", function="layout_of", current=spell(type_))
     return layout
 
 

@@ -16,10 +16,7 @@ from typing import Any, Generic, Self, TypeVar, dataclass_transform, overload
 from numpy.typing import ArrayLike, NDArray
 
 from .batches import Batch, ColumnSpec
-from .layout import Layout, Member, Rules
-from .members import align as align
-from .members import attributed as attributed
-from .members import size as size
+from .layout import Layout, Member
 
 _Component = TypeVar("_Component", bound=i32 | u32)
 
@@ -122,8 +119,6 @@ class Struct(TypeBase, metaclass=StructMeta):
 
 PLAIN_TYPES: dict[str, Any]
 
-DeclaredType = tuple[Any, int | None, int | None, int | None]
-
 def plain_type(layout: Layout, spelling: str = ..., module: str = ..., **namespace: Any) -> Any: ...
 def make_struct(
     name: str, members: Mapping[str, Any], module: str = ..., twin_of: Any = ..., base: Any = ...
@@ -131,4 +126,3 @@ def make_struct(
 def base_of(cls: Any) -> Any: ...
 def struct_over(layout: Layout, members: Mapping[str, Any], **namespace: Any) -> Any: ...
 def layout_of(type_: type[Batch] | Batch) -> Layout: ...
-def declared_type(annotation: Any, where: str, rules: Rules = ...) -> DeclaredType: ...

@@ -15,8 +15,8 @@ from . import names
 from .batches import Batch, as_batch
 from .errors import LayoutError, SourceError
 from .layout import Layout, Member, round_up, wgsl_name
-from .members import core_of
-from .types import Struct, align, array, attributed, layout_of, make_struct, size, vec4f, vec4i, vec4u
+from .members import align, attributed, core_of, size
+from .types import Struct, array, layout_of, make_struct, vec4f, vec4i, vec4u
 from .wgsl import declare
 from .wgsl.backends import matrix_warnings
 

@@ -15,7 +15,8 @@ from hypothesis import Phase, assume, given, settings
 from gpustruct import BackendWarning, LayoutError, array, layout_of, mat2x2f, mat2x2h, mat3x2f, pack, uniform_safe
 from gpustruct.gpu.commands import Dispatch, send
 from gpustruct.layout import Layout, naga
-from gpustruct.types import attributed, make_struct
+from gpustruct.members import attributed
+from gpustruct.types import make_struct
 from gpustruct.uniform import UniformSafe
 from strategies import structs
 from uniform_cases import CASES

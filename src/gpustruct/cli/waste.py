@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import names
 from ..layout import SCALARS, Layout, Member, record_bytes
-from ..types import PLAIN_TYPES, attributed, layout_of, make_struct
+from ..members import attributed
+from ..types import PLAIN_TYPES, layout_of, make_struct
 from ..wgsl.tokens import comment_end
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .. import batches
+from ..broadcasting import broadcast
 from ..errors import BindingError, SourceError
 from ..layout import round_up
 from ..packing import BoundPlan, pack_plan
@@ -271,7 +271,7 @@ class RecordBuffer(ReadableRecords[Record]):
         if not len(selection.targets):
             return
         if not shape:
-            batch, selection = batches.broadcast(batch, (len(selection.targets),)), selection.with_sources_in_order()
+            batch, selection = broadcast(batch, (len(selection.targets),)), selection.with_sources_in_order()
             bound = pack_plan(batch)
         if encoder is None and self._uses_scatter_shader(selection.run_count):
             self._scatter_shader.write(self._transfers, self._buffer, batch, selection, self._base, self._stride)

@@ -6,7 +6,8 @@ import itertools
 from collections.abc import Sequence
 from typing import Any, Generic
 
-from ..batches import Batch, broadcast, from_columns
+from ..batches import Batch, from_columns
+from ..broadcasting import broadcast
 from ..errors import BindingError, SourceError
 from ..packing import pack_plan
 from . import devices

@@ -11,7 +11,8 @@ from ..batches import Batch
 from ..errors import LayoutError
 from ..layout import MAX_MEMBERS, SCALARS, VERTEX, Layout, Member, wgsl_scalar
 from ..layout.uniform import vec4_array
-from ..types import PLAIN_TYPES, array, layout_of, make_struct, size
+from ..members import size
+from ..types import PLAIN_TYPES, array, layout_of, make_struct
 from .smaller_formats import smaller_formats
 from .variants import Hint, bytes_of, in_smallest_order, legal_in_uniform, members_of, remade, with_core, with_cores
 

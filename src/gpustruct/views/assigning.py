@@ -9,7 +9,8 @@ import numpy as np
 
 from .. import _records, _views
 from .. import layout as layouts
-from ..batches import Batch, ColumnSpec, Shape, as_batch, as_column, as_seen, elements, from_columns, leading_shape
+from ..batches import Batch, ColumnSpec, Shape, as_batch, as_column, as_seen, from_columns
+from ..broadcasting import elements, leading_shape
 from ..byte_columns import batch_over
 from ..errors import SourceError
 from ..layout import Layout

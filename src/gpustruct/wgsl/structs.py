@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 from .. import names
 from ..errors import GpuStructError
-from ..types import align, make_struct, size
+from ..members import align, size
+from ..types import make_struct
 from . import attributes, backends, kinds, stage_attributes
 from .attributes import Interface
 from .kinds import Type
