@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..layout import Layout
-from ..types import array, attributed, base_of, layout_of, make_struct
+from ..members import attributed
+from ..types import array, base_of, layout_of, make_struct
 from .orders import smallest_order
 
 
