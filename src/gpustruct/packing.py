@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -218,9 +219,19 @@ def check_values(bound: BoundPlan, batch: Batch, count: int | None = None) -> No
     """Check all values and write nothing. Raises SourceError for the first that does not fit."""
     for part in bound.parts:
         workers = threads.choose(part.run.records, part.stride, count)
-        record, leaf = part.run.scatter(None, 0, part.stride, 0, part.run.records, _kernel.MODE_CHECK, workers)
-        if record >= 0:
-            raise fault(batch, part, record, leaf)
+        _check_records(batch, part, 0, part.run.records, workers)
+
+
+def check_runs(bound: BoundPlan, batch: Batch, runs: Iterable[tuple[int, int]]) -> None:
+    """Check the values of runs of records, (start, stop) each. Raises SourceError for the first that does not fit."""
+    for start, stop in runs:
+        _check_records(batch, bound.parts[-1], start, stop)
+
+
+def _check_records(batch: Batch, part: Part, start: int, stop: int, workers: int = 1) -> None:
+    record, leaf = part.run.scatter(None, 0, part.stride, start, stop, _kernel.MODE_CHECK, workers)
+    if record >= 0:
+        raise fault(batch, part, record, leaf)
 
 
 def _pack_aside(part: Part, batch: Batch, data: Any, base: int) -> None:

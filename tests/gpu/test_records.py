@@ -41,6 +41,7 @@ from gpustruct import (
 )
 from gpustruct.gpu import RecordBuffer, Uploader
 from gpustruct.gpu.readback import Reader
+from gpustruct.vertex import float16x2, sint8x4, snorm8x4, uint8x4, unorm8x4, unorm16x2
 from strategies import random_batch
 
 
@@ -87,7 +88,26 @@ class OddPairs(Struct):
     tail: array[Pair]
 
 
-TYPES = [Particle, Halves, System, Half, OddTail, OddPairs, f16, vec3h, u32, array[f16], array[Particle], array[i32, 3]]
+class Tint(Struct):
+    color: unorm8x4
+    steps: array[unorm16x2, 2]
+
+
+class Tinted(Struct):
+    normal: snorm8x4
+    tint: Tint
+    halves: float16x2
+    numbers: array[uint8x4, 3]
+
+
+class Tints(Struct):
+    light: vec3f
+    signs: sint8x4
+    tail: array[Tint]
+
+
+TYPES = [Particle, Halves, System, Half, OddTail, OddPairs, f16, vec3h, u32, array[f16], array[Particle], array[i32, 3],
+         unorm8x4, Tinted, Tints, array[Tinted]]  # fmt: skip
 CHUNKS = [(256, 2, 0), (1024, 3, 0), (4096, 2, 300), (None, None, None)]
 
 
@@ -116,7 +136,9 @@ class Machine(RuleBasedStateMachine):
         self.base = measured.header
         self.stride = measured.tail_stride or measured.stride
         self.element = (
-            T.__element__ if bare else {System: Particle, Half: f16, OddTail: Halves, OddPairs: Pair}.get(T, T)
+            T.__element__
+            if bare
+            else {System: Particle, Half: f16, OddTail: Halves, OddPairs: Pair, Tints: Tint}.get(T, T)
         )
         # Not zero from the start: padding must be made so.
         self.model = bytearray(self.base) + bytearray(b"\xab" * (self.buffer.buffer.size - self.base))

@@ -13,7 +13,8 @@ import numpy as np
 
 from .. import types
 from ..batches import Batch
-from ..packing import check_values, pack_plan
+from ..errors import SourceError
+from ..packing import check_runs, check_values, pack_plan
 from . import devices
 from .backend import BufferUsage, gpu_errors, refused
 from .chunking import spans_of
@@ -68,9 +69,23 @@ class ScatterShader:
 
         A value that does not fit raises SourceError before the buffer changes.
         """
+        if len(selection.targets) == len(batch) and (np.diff(selection.sources) == 1).all():
+            self._write(transfers, buffer, batch, selection, base, stride)
+            return
+        try:
+            self._write(transfers, buffer, batch[selection.sources], selection, base, stride)
+            return
+        except SourceError as error:
+            refused = error
+        # The message must have the record's index in the batch, not in the selection.
+        check_runs(pack_plan(batch), batch, ((run.start, run.stop) for run in selection.runs))
+        raise refused
+
+    def _write(
+        self, transfers: Transfers, buffer: Any, batch: Batch, selection: Selection, base: int, stride: int
+    ) -> None:
+        """Write the records of `batch`, in their order, to the targets."""
         count = len(selection.targets)
-        if count != len(batch) or (np.diff(selection.sources) != 1).any():
-            batch = batch[selection.sources]
         # A buffer larger than a binding is written through several bindings: (offset, first target, stop target).
         largest = self._device.limits[BINDING_LIMIT] // 4 * 4
         windows: list[tuple[int, int, int]] = []

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import names, table
 from ..errors import WgslError
-from ..layout import SCALARS, Layout, wgsl_name
+from ..layout import SCALARS, Layout, unpack_function, wgsl_name
 from ..types import Struct
 from .module import Module
 from .parsing import parse
@@ -22,13 +22,26 @@ _PACKED = {("u1", (4,)), ("i1", (4,)), ("u2", (2,)), ("i2", (2,)), ("f2", (2,))}
 
 
 class Row(NamedTuple):
-    """One member on one side; `stride` is "" if it is neither an array nor a matrix."""
+    """One member on one side; `stride` is "" if it is neither an array nor a matrix.
+
+    `packed` is the packed format that Python knows a u32 by. A shader does not say it, so `facts` leaves it out.
+    """
 
     name: str
     type: str
     offset: int
     size: int
     stride: int | str = ""
+    packed: str = ""
+
+    @property
+    def facts(self) -> tuple[str, int, int, int | str]:
+        return self.type, self.offset, self.size, self.stride
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        of = f" ({self.packed})" if self.packed else ""
+        return self.type + of, str(self.offset), str(self.size), str(self.stride)
 
 
 def check(T: Any, text: str | Module, *, name: str | None = None, skip: bool = False) -> Any:
@@ -104,11 +117,12 @@ def _compare(name: str, ours: list[Row], theirs: list[Row]) -> None:
     here, there = ({row.name: row for row in rows} for rows in (ours, theirs))
     cells: list[tuple[str, ...]] = []
     for member in [*there, *(name for name in here if name not in there)]:
-        if here.get(member) != there.get(member):
-            for side, rows in (("Python", here), ("shader", there)):
-                row = rows.get(member)
-                facts = ("(missing)", "", "", "") if row is None else map(str, row[1:])
-                cells.append((side, member, *facts))
+        mine, other = here.get(member), there.get(member)
+        if mine is None or other is None or mine.facts != other.facts:
+            missing = ("(missing)", "", "", "")
+            cells += [
+                (side, member, *(row.cells if row else missing)) for side, row in (("Python", mine), ("shader", other))
+            ]
     if cells:
         text = table.text(("side", "member", "type", "offset", "size", "stride"), cells, (False,) * 3 + (True,) * 3)
         raise WgslError.of("check-differs", name=name, count=len(cells) // 2, table=text)
@@ -123,7 +137,8 @@ def _member_rows(layout: Layout, prefix: str, base: int, attributes: bool) -> It
     for member in layout.fields:
         inner, name = member.layout, f"{prefix}{member.name}"
         size = member.size if attributes else inner.size
-        yield Row(name, wgsl_name(inner), base + member.offset, size, _stride(inner))
+        packed = inner.core.name if unpack_function(inner) else ""
+        yield Row(name, wgsl_name(inner), base + member.offset, size, _stride(inner), packed)
         if inner.core.kind == "struct":
             yield from _member_rows(inner.core, f"{name}{_first(inner)}.", base + member.offset, attributes)
 
