@@ -7,7 +7,8 @@ from typing import Any
 
 from ..errors import BindingError, closest
 from ..layout import whole_number
-from .binder import Binder, Group, LayoutEntry
+from ..wgsl import Variable
+from .binder import NO_GROUPS, Binder, Group
 from .bindings import BindableRecords
 
 
@@ -34,33 +35,32 @@ class BindGroups:
     def __init__(
         self,
         current: Callable[[], Binder],
-        resources: Mapping[str, Any],
+        resources: dict[str, Any],
         index: int | None,
         where: str,
     ) -> None:
-        self._current, self._resources = current, dict(resources)
+        self._current, self._resources = current, resources
         self._index, self._where = index, where
-        self._layouts: dict[int, Group] = {}
         self.groups: dict[int, Any] = {}
-        self._make(current(), self._resources, [])
+        self._chosen = NO_GROUPS
+        self._make(current(), resources, None)
 
-    def _make(self, binder: Binder, resources: Mapping[str, Any], changed: list[str]) -> None:
-        chosen = [group for group in binder.groups if self._index in (None, group.number)]
-        reused = {group.number: self.groups[group.number] for group in chosen if self._can_reuse(group, changed)}
-        self.groups, self._bound = binder.bind(resources, chosen, reused, self._where)
-        self._layouts = {group.number: group for group in chosen}
-        self._binder = binder
-        entries = [entry for group in chosen for entry in group.entries]
-        self._dynamic = dict.fromkeys(entry.variable.name for entry in entries if entry.is_dynamic)
+    def _make(self, binder: Binder, resources: Mapping[str, Any], changed: list[str] | None) -> None:
+        chosen = binder.selection(self._index)
+        reused: dict[int, Any] = {}
+        for group in chosen.groups if changed is not None else ():
+            if self._can_reuse(group, changed or ()):
+                reused[group.number] = self.groups[group.number]
+        self.groups, self._bound, self._hooks = binder.bind(resources, chosen, reused, self._where)
+        self._binder, self._chosen = binder, chosen
         self._records = [
-            (entry.variable.name, records, records.buffer, records.count if binder.follows_count(entry) else None)
-            for entry in entries
-            if isinstance(records := resources[entry.variable.name], BindableRecords)
+            (name, records, self._bound[name]["buffer"], records.count if follows_count else None)
+            for name, follows_count in chosen.buffers
+            if isinstance(records := resources[name], BindableRecords)
         ]
-        self._watched = {entry.variable.name: binder.watch(self._bound[entry.variable.name]) for entry in entries}
 
     def _can_reuse(self, group: Group, changed: Iterable[str]) -> bool:
-        old = self._layouts.get(group.number)
+        old = next((old for old in self._chosen.groups if old.number == group.number), None)
         is_same = old is not None and old.layout is group.layout and old.names == group.names
         return is_same and not any(name in changed for name in group.names)
 
@@ -74,8 +74,8 @@ class BindGroups:
         ]
         if changed or binder is not self._binder:
             self._make(binder, {k: given for k, given in self._resources.items() if binder.declares(k)}, changed)
-        for name, watch in self._watched.items():
-            if watch is not None and watch.destroyed:
+        for name, hook in self._hooks.items():
+            if hook is not None and hook.destroyed:
                 raise BindingError.of("bind-destroyed", name=name, where="groups.set(...)")
 
     def set(self, encoder: Any, /, **offsets: int) -> None:
@@ -115,14 +115,14 @@ class BindGroups:
         if set_bind_group is None:
             raise BindingError.of("pass-type", current=type(encoder).__name__)
         self._update()
-        if offsets or self._dynamic:
+        if offsets or self._chosen.dynamic:
             self._check_offsets(offsets)
         for index, group in self.groups.items():
-            entries = self._layouts[index].entries if self._dynamic else ()
-            set_bind_group(index, group, [offsets[entry.variable.name] for entry in entries if entry.is_dynamic])
+            numbered = self._chosen.numbered[index] if offsets else ()
+            set_bind_group(index, group, [offsets[name] for _, name, slot in numbered if slot.is_dynamic])
 
     def _check_offsets(self, offsets: Mapping[str, Any]) -> None:
-        where, names = "groups.set(...)", list(self._dynamic)
+        where, names = "groups.set(...)", self._chosen.dynamic
         for name in offsets:
             if name not in names:
                 known = ", ".join(names) or "none"
@@ -132,17 +132,15 @@ class BindGroups:
         if missing:
             way_out = ", ".join(f"{name}=0" for name in missing)
             raise BindingError.of("offsets-missing", missing=", ".join(missing), where=where, way_out=way_out)
-        for group in self._layouts.values():
-            for entry in group.entries:
-                if entry.is_dynamic:
-                    self._check_offset(entry, offsets[entry.variable.name])
+        for name in names:
+            self._check_offset(self._chosen.slots[name].variable, offsets[name])
 
-    def _check_offset(self, entry: LayoutEntry, offset: Any) -> None:
-        kind = "uniform" if entry.variable.kind == "uniform" else "storage"
+    def _check_offset(self, variable: Variable, offset: Any) -> None:
+        kind = "uniform" if variable.kind == "uniform" else "storage"
         multiple = self._binder.device.limits[f"min-{kind}-buffer-offset-alignment"]
-        bound = self._bound[entry.variable.name]
+        bound = self._bound[variable.name]
         most = bound["buffer"].size - bound["offset"] - bound["size"]
         number = whole_number(offset, 0, most)
         if number is None or number % multiple:
-            where = f"groups.set(..., {entry.variable.name}=...)"
+            where = f"groups.set(..., {variable.name}=...)"
             raise BindingError.of("offsets-value", multiple=multiple, most=most, current=offset, where=where)

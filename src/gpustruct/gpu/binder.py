@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import BindingError, closest
 from . import backend
-from .buffer_resources import BufferBinder, argument
-from .texture_resources import check_sampler, check_texture, view_of
+from .buffer_resources import BufferSlot, argument
+from .texture_resources import SamplerSlot, TextureSlot, view_of
 
 if TYPE_CHECKING:
     from ..wgsl import Module, Variable
@@ -41,51 +41,95 @@ class Group(NamedTuple):
         return [entry.variable.name for entry in self.entries]
 
 
+Slot = BufferSlot | TextureSlot | SamplerSlot
+
+
+class Selection(NamedTuple):
+    """All groups of a program or one of them, and a slot for each of their variables, by name."""
+
+    groups: tuple[Group, ...]
+    slots: Mapping[str, Slot]
+    # The slots of each group, with the numbers of their bindings.
+    numbered: Mapping[int, tuple[tuple[int, str, Slot], ...]]
+    dynamic: tuple[str, ...]
+    # The names of buffers, and whether the binding of a RecordBuffer depends on how many records are in use.
+    buffers: tuple[tuple[str, bool], ...]
+    writes: bool
+
+
+NO_GROUPS = Selection((), {}, {}, (), (), False)
+
+
 class Binder:
     """Makes the bind groups of one text."""
 
     def __init__(self, device: Any, module: Module, groups: Iterable[Group]) -> None:
         self.device = device
         self.groups = tuple(groups)
-        self._bindings = module.bindings
-        self._buffers = BufferBinder(device, module)
+        self._module = module
+        self._slots = {entry.variable.name: self._slot(entry) for group in self.groups for entry in group.entries}
+        self._selections = {number: self._select(number) for number in (None, *range(len(self.groups)))}
+
+    def _slot(self, entry: LayoutEntry) -> Slot:
+        variable = entry.variable
+        if variable.kind in _BUFFERS:
+            return BufferSlot(self.device, self._module, variable, is_dynamic=entry.is_dynamic)
+        if variable.kind in ("sampler", "comparison-sampler"):
+            return SamplerSlot(self.device, variable)
+        filtered = entry.descriptor.get("texture", {}).get("sample_type") == "float"
+        return TextureSlot(self.device, variable, filtered=filtered)
+
+    def _select(self, number: int | None) -> Selection:
+        groups = tuple(group for group in self.groups if number in (None, group.number))
+        slots = {name: self._slots[name] for group in groups for name in group.names}
+        numbered = {
+            group.number: tuple(
+                (entry.descriptor["binding"], entry.variable.name, slots[entry.variable.name])
+                for entry in group.entries
+            )
+            for group in groups
+        }
+        dynamic = tuple(name for name, slot in slots.items() if slot.is_dynamic)
+        buffers = tuple((name, slot.follows_count) for name, slot in slots.items() if isinstance(slot, BufferSlot))
+        return Selection(groups, slots, numbered, dynamic, buffers, any(slot.writes for slot in slots.values()))
+
+    def selection(self, number: int | None) -> Selection:
+        """The group of this number, or all groups for None. Empty for a group that the text does not have."""
+        return self._selections.get(number, NO_GROUPS)
 
     def bind(
-        self, given: Mapping[str, Any], groups: Iterable[Group], reused: Mapping[int, Any], where: str
-    ) -> tuple[dict[int, Any], dict[str, Any]]:
-        """The wgpu bind group of each of `groups`, and what each name is bound to. Groups in `reused` are not made again.
+        self, given: Mapping[str, Any], chosen: Selection, reused: Mapping[int, Any], where: str
+    ) -> tuple[dict[int, Any], dict[str, Any], dict[str, backend.DestroyHook | None]]:
+        """The wgpu bind group of each group in `chosen`; what each name is bound to; the hook of each buffer and texture.
 
+        Groups in `reused` are not made again.
         BindingError for a resource that does not fit; all checks come before the first call to wgpu.
         """
-        chosen = list(groups)
-        entries = [entry for group in chosen for entry in group.entries]
-        self._check_names(given, [entry.variable.name for entry in entries], where)
-        found = {entry.variable.name: self._checked(entry, given[entry.variable.name]) for entry in entries}
-        _check_writes(entries, found, where)
-        made = {group.number: reused.get(group.number) or self._create(group, found) for group in chosen}
-        return made, found
-
-    def follows_count(self, entry: LayoutEntry) -> bool:
-        """Whether the binding of a RecordBuffer for this entry depends on how many records are in use."""
-        return not entry.is_dynamic and not self._buffers.fixed_size(entry.variable)
-
-    def watch(self, resource: Any) -> Any:
-        """An object that records whether a bound buffer or texture is `destroyed` later; None for a sampler."""
-        if isinstance(resource, Mapping):
-            return backend.watch(resource["buffer"])
-        texture = resource.texture if backend.is_a(resource, "GPUTextureView") else resource
-        return backend.watch(texture) if backend.is_a(texture, "GPUTexture") else None
+        slots = chosen.slots
+        if given.keys() != slots.keys():
+            self._check_names(given, list(slots), where)
+        found: dict[str, Any] = {}
+        hooks: dict[str, backend.DestroyHook | None] = {}
+        for name, slot in slots.items():
+            found[name], hooks[name] = slot.resource(given[name])
+        if chosen.writes and len({*hooks.values()}) < len(hooks):
+            _check_writes(slots, found, hooks, where)
+        made: dict[int, Any] = {}
+        for group in chosen.groups:
+            kept = reused.get(group.number)
+            made[group.number] = self._create(group, chosen.numbered[group.number], found) if kept is None else kept
+        return made, found, hooks
 
     def declares(self, name: str) -> bool:
         """Whether the shader has a binding of this name."""
-        return name in self._bindings
+        return name in self._module.bindings
 
     def _check_names(self, given: Mapping[str, Any], wanted: list[str], where: str) -> None:
         for name in given:
             if not isinstance(name, str):
                 raise BindingError.of("bind-name", current=repr(name), known=", ".join(wanted) or "none", where=where)
             # Variables that no entry point uses are allowed: while a shader is edited, uses come and go.
-            if name not in wanted and name not in self._bindings:
+            if name not in wanted and not self.declares(name):
                 known = ", ".join(wanted) or "none"
                 way_out = closest(name, wanted, "leave it out")
                 raise BindingError.of("bind-unknown", unknown=name, known=known, where=where, way_out=way_out)
@@ -95,29 +139,15 @@ class Binder:
             way_out = f"pass {', '.join(f'{name}=...' for name in missing)}"
             raise BindingError.of("bind-missing", missing=", ".join(missing), came=came, where=where, way_out=way_out)
 
-    def _checked(self, entry: LayoutEntry, given: Any) -> Any:
-        """The binding of a buffer; a texture, a view or a sampler as it was given."""
-        variable = entry.variable
-        if variable.kind in _BUFFERS:
-            return self._buffers.resource(variable, given, dynamic=entry.is_dynamic)
-        if variable.kind in ("sampler", "comparison-sampler"):
-            check_sampler(self.device, variable, given)
-        else:
-            filtered = entry.descriptor.get("texture", {}).get("sample_type") == "float"
-            check_texture(self.device, variable, given, filtered=filtered)
-        return given
-
-    def _create(self, group: Group, found: Mapping[str, Any]) -> Any:
-        entries: list[dict[str, Any]] = []
-        for variable, _ in group.entries:
-            resource = found[variable.name]
-            resource = view_of(variable, resource) if "texture" in variable.kind else resource
-            entries.append({"binding": variable.binding, "resource": resource})
+    def _create(self, group: Group, numbered: Iterable[tuple[int, str, Slot]], found: Mapping[str, Any]) -> Any:
+        entries = [
+            {"binding": binding, "resource": view_of(slot.variable, found[name]) if slot.makes_views else found[name]}
+            for binding, name, slot in numbered
+        ]
         try:
-            made = self.device.create_bind_group(layout=group.layout, entries=entries)
+            return self.device.create_bind_group(layout=group.layout, entries=entries)
         except backend.gpu_errors() as error:
             raise _refused(error, group) from None
-        return made
 
 
 def _refused(error: Exception, group: Group) -> BindingError:
@@ -135,25 +165,20 @@ def _refused(error: Exception, group: Group) -> BindingError:
     return BindingError.of("bind-refused", current=current, where=where, way_out=way_out)  # type: ignore[return-value]
 
 
-def _check_writes(entries: list[LayoutEntry], found: Mapping[str, Any], where: str) -> None:
+def _check_writes(slots: Mapping[str, Slot], found: Mapping[str, Any], hooks: Mapping[str, Any], where: str) -> None:
     """BindingError if what one variable writes is also bound to another: wgpu refuses that when the encoder ends."""
-    users: dict[int, list[Variable]] = {}
-    for entry in entries:
-        variable = entry.variable
-        resource = found[variable.name]["buffer"] if variable.kind in _BUFFERS else found[variable.name]
-        users.setdefault(id(resource), []).append(variable)
-    for variables in users.values():
-        writer = next((variable for variable in variables if _writes(variable)), None)
-        for other in variables if writer is not None and len(variables) > 1 else ():
+    # A hook belongs to one buffer or texture.
+    users: dict[Any, list[str]] = {}
+    for name, hook in hooks.items():
+        users.setdefault(hook, []).append(name)
+    for names in users.values():
+        writer = next((name for name in names if slots[name].writes), None)
+        for other in names if writer is not None else ():
             assert writer is not None
-            if other is not writer and (not _writes(other) or _overlap(found[writer.name], found[other.name])):
-                what = "buffer" if writer.kind in _BUFFERS else "texture"
-                facts = {"writer": writer.name, "first": writer.name, "second": other.name}
+            if other != writer and (not slots[other].writes or _overlap(found[writer], found[other])):
+                what = "buffer" if slots[writer].variable.kind in _BUFFERS else "texture"
+                facts = {"writer": writer, "first": writer, "second": other}
                 raise BindingError.of("bind-twice", what=what, where=where, **facts)
-
-
-def _writes(variable: Variable) -> bool:
-    return variable.kind == "storage" or (variable.kind == "storage-texture" and variable.access != "read")
 
 
 def _overlap(a: Any, b: Any) -> bool:

@@ -57,6 +57,7 @@ class BindableRecords(Generic[Record]):
             self._stride = round_up(self._alignment(), self._stride)
         self._capacity = devices.check_integer("capacity", capacity, 1, 1 << 40, None, "RecordBuffer")
         self._count = devices.check_integer("count", count, 0, self._capacity, None, "RecordBuffer")
+        self._most: int = self._device.limits[self._binding_limit()]
         self._buffer = self._create(self._capacity)
         self._lock = threading.RLock()
 
@@ -135,6 +136,9 @@ class BindableRecords(Generic[Record]):
 
     def _binding_size(self, count: int) -> int:
         """Bytes to bind for `count` records: whole words; in storage, a size for which ``arrayLength`` is `count`."""
+        size = self._base + count * self._stride
+        if size % devices.COPY_ALIGNMENT == 0 and size >= self._layout.size:
+            return size
         if self._usage & BufferUsage.STORAGE:
             return self._layout.binding_size(count)
         return round_up(devices.COPY_ALIGNMENT, max(self._base + count * self._stride, self._layout.size))
@@ -175,22 +179,21 @@ class BindableRecords(Generic[Record]):
             size = round_up(devices.COPY_ALIGNMENT, self._layout.size)
             devices.check_limit(self._device, self._binding_limit(), size, "binding()", self._smaller_type())
             return {"buffer": self._buffer, "offset": 0, "size": size}
-        number = self._bound_count(count, "binding")
+        number = self._count if count is None and self._count else self._bound_count(count, "binding")
         size = self._binding_size(number)
-        self._check_binding(size, f"binding({number})")
+        if size > self._most:
+            self._check_binding(size, f"binding({number})")
         return {"buffer": self._buffer, "offset": 0, "size": size}
 
     def _check_binding(self, size: int, where: str) -> None:
-        limit = self._binding_limit()
-        most = self._device.limits[limit]
-        fitting = (most - self._base) // self._stride
+        fitting = (self._most - self._base) // self._stride
         if fitting < 1:
             way_out = self._smaller_type()
         elif self._splits():
             way_out = f"use bindings(), or bind {fitting} records or fewer"
         else:
             way_out = f"bind {fitting} records or fewer"
-        devices.check_limit(self._device, limit, size, where, way_out)
+        devices.check_limit(self._device, self._binding_limit(), size, where, way_out)
 
     def _smaller_type(self) -> str:
         uniform = self._usage & BufferUsage.UNIFORM
@@ -238,7 +241,7 @@ class BindableRecords(Generic[Record]):
         >>> from gpustruct.gpu import RecordBuffer
         >>> class Model(Struct):
         ...     matrix: mat4x4f
-        >>> usage = wgpu.BufferUsage.UNIFORM
+        >>> usage = BufferUsage.UNIFORM
         >>> models = RecordBuffer(wgpu.utils.get_default_device(), Model, 3, usage=usage, dynamic_offsets=True)
         >>> [offset % models.device.limits["min-uniform-buffer-offset-alignment"] for offset in models.offsets(3)]
         [0, 0, 0]

@@ -17,41 +17,83 @@ _KEYS = ("buffer", "offset", "size")
 _BUFFER_WAY_OUT = "pass a RecordBuffer, a wgpu buffer, or a dictionary of buffer, offset and size"
 
 
-class BufferBinder:
-    """Makes buffer bindings for the variables of one module."""
+class BufferSlot:
+    """Checks buffers for one variable, and makes the bindings of them.
 
-    def __init__(self, device: Any, module: wgsl.Module) -> None:
-        self._device, self._module = device, module
-        self._checked: set[tuple[Any, str]] = set()
+    What follows from the variable and the device's limits alone is computed once.
+    """
 
-    def resource(self, variable: wgsl.Variable, given: Any, *, dynamic: bool) -> dict[str, Any]:
-        """The wgpu buffer binding of `given` for `variable`: a RecordBuffer, a wgpu buffer, or a binding of one."""
-        where = argument(variable.name)
+    def __init__(self, device: Any, module: wgsl.Module, variable: wgsl.Variable, *, is_dynamic: bool) -> None:
+        self.variable, self.is_dynamic = variable, is_dynamic
+        self.writes, self.makes_views = variable.kind == "storage", False
+        self._device, self._module, self._where = device, module, argument(variable.name)
+        self._usage = _NEEDS[variable.kind]
+        self._flag: int = getattr(backend.BufferUsage, self._usage)
+        self._space = space = self._usage.lower()
+        self._limit = f"max-{space}-buffer-binding-size"
+        self._most: int = device.limits[self._limit]
+        self._step: int = device.limits[f"min-{space}-buffer-offset-alignment"]
+        self._multiple = devices.COPY_ALIGNMENT if space == "storage" else 1
+        self._needed = max(1, variable.min_binding_size or 1)
+        # The bytes of a variable of fixed size, in whole words; 0 for a variable without one.
+        self._fixed_size = 0
+        if variable.type is not None and not variable.type.__layout__.is_runtime_sized:
+            self._fixed_size = round_up(devices.COPY_ALIGNMENT, variable.type.__layout__.size)
+        # Whether the binding of a RecordBuffer depends on how many records are in use.
+        self.follows_count = not is_dynamic and not self._fixed_size
+        self._types: set[Any] = set()
+
+    def resource(self, given: Any) -> tuple[dict[str, Any], backend.DestroyHook]:
+        """The wgpu buffer binding of `given`: a RecordBuffer, a wgpu buffer, or a binding of one; and the buffer's hook."""
+        found: dict[str, Any]
         if isinstance(given, BindableRecords):
-            self._check_type(variable, given)
-            found = self._records(variable, given, dynamic)
+            if given.type not in self._types:
+                self._check_type(given)
+            found = self._records(given)
         elif backend.is_a(given, "GPUBuffer"):
             # With a dynamic offset the binding covers one value: one of the whole buffer could not be moved.
-            size = self.fixed_size(variable) if dynamic else 0
+            size = self._fixed_size if self.is_dynamic else 0
             found = {"buffer": given, "offset": 0, "size": size or given.size}
         elif isinstance(given, Mapping) and "buffer" in given and set(given) <= set(_KEYS):
-            found = self._given_binding({"offset": 0, **given}, where)
+            found = _given_binding({"offset": 0, **given}, self._where)
         else:
-            raise _not_a_buffer(variable, given, where)
-        self._check(variable, found, where)
-        return found
+            raise _not_a_buffer(self.variable, given, self._where)
+        hook = backend.watch(found["buffer"])
+        offset, size = found["offset"], found["size"]
+        if hook.destroyed:
+            raise BindingError.of("bind-destroyed", name=self.variable.name, where=self._where)
+        if hook.owner is not self._device:
+            raise BindingError.of("bind-foreign", what="buffer", where=self._where, make="create_buffer")
+        if not hook.usage & self._flag:
+            facts = {"usage": self._usage, "current": devices.usage_text(hook.usage)}
+            raise BindingError.of("bind-usage", what="buffer", where=self._where, module="Buffer", **facts)
+        if offset % self._step:
+            facts = {"multiple": self._step, "kind": self._space, "suggestion": offset // self._step * self._step}
+            raise BindingError.of("bind-offset", where=self._where, current=offset, **facts)
+        if size < self._needed:
+            facts = {"name": self.variable.name, "type": self.variable.type_name, "needed": self._needed, "size": size}
+            raise BindingError.of("bind-small", where=self._where, **facts)
+        if offset + size > hook.size:
+            facts = {"needed": size, "offset": offset, "size": hook.size, "total": offset + size, "where": self._where}
+            raise BindingError.of("bind-end", **facts)
+        if size % self._multiple:
+            raise BindingError.of("bind-words", size=size, where=self._where, suggestion=round_up(4, size))
+        if size > self._most:
+            way_out = "bind fewer bytes" + ("" if self._space == "storage" else ", or declare it as var<storage>")
+            devices.check_limit(self._device, self._limit, size, self._where, way_out)
+        return found, hook
 
-    def _check_type(self, variable: wgsl.Variable, records: BindableRecords[Any]) -> None:
-        key = (records.type, variable.name)
-        if key in self._checked or variable.type is None:
+    def _check_type(self, records: BindableRecords[Any]) -> None:
+        variable = self.variable
+        if variable.type is None:
             return
         declared: Layout = variable.type.__layout__
         wanted = [layout for layout in (declared, declared.element) if layout is not None]
         if not any(self._has_layout(variable, records.type, layout) for layout in wanted):
-            facts = {"name": variable.name, "type": variable.type_name, "where": argument(variable.name)}
+            facts = {"name": variable.name, "type": variable.type_name, "where": self._where}
             way_out = f"make a RecordBuffer of program.interface.bindings[{variable.name!r}].type"
             raise BindingError.of("bind-type", current=records.type.__name__, way_out=way_out, **facts)
-        self._checked.add(key)
+        self._types.add(records.type)
 
     def _has_layout(self, variable: wgsl.Variable, T: Any, declared: Layout) -> bool:
         """Whether the layout of `T` is the declared one. BindingError with the differences if both are structs."""
@@ -69,65 +111,30 @@ class BufferBinder:
             raise BindingError.of("bind-differs", current=layout.name, **facts) from None
         return True
 
-    def _records(self, variable: wgsl.Variable, records: BindableRecords[Any], dynamic: bool) -> dict[str, Any]:
-        if dynamic and not records.is_dynamic:
-            raise BindingError.of("bind-dynamic", type=records.type.__name__, where=argument(variable.name))
-        size = self.fixed_size(variable)
-        if size:
-            return {"buffer": records.buffer, "offset": 0, "size": min(size, records.buffer.size)}
-        return records.binding()
+    def _records(self, records: BindableRecords[Any]) -> dict[str, Any]:
+        if self.is_dynamic and not records.is_dynamic:
+            raise BindingError.of("bind-dynamic", type=records.type.__name__, where=self._where)
+        if not self._fixed_size:
+            return records.binding()
+        buffer = records.buffer
+        return {"buffer": buffer, "offset": 0, "size": min(self._fixed_size, backend.watch(buffer).size)}
 
-    def fixed_size(self, variable: wgsl.Variable) -> int:
-        """The bytes of a variable of fixed size, in whole words; 0 for a variable without one."""
-        if variable.type is None or variable.type.__layout__.is_runtime_sized:
-            return 0
-        return round_up(devices.COPY_ALIGNMENT, variable.type.__layout__.size)
 
-    def _given_binding(self, given: Mapping[str, Any], where: str) -> dict[str, Any]:
-        buffer = getattr(given["buffer"], "buffer", given["buffer"])
-        if not backend.is_a(buffer, "GPUBuffer"):
-            current = f"{type(buffer).__name__} under the key 'buffer'"
-            raise BindingError.of("bind-kind", wanted="a buffer", current=current, where=where, way_out=_BUFFER_WAY_OUT)
-        numbers: list[int] = []
-        for key, default in (("offset", 0), ("size", None)):
-            value = given.get(key, default)
-            number = whole_number(max(0, buffer.size - numbers[0]) if value is None else value)
-            if number is None:
-                facts = {"least": 0, "most": buffer.size, "current": repr(value) if isinstance(value, str) else value}
-                raise BindingError.of(
-                    "whole", name=key, way_out=f"pass a number of bytes, or leave {key} out", where=where, **facts
-                )
-            numbers.append(number)
-        return {"buffer": buffer, "offset": numbers[0], "size": numbers[1]}
-
-    def _check(self, variable: wgsl.Variable, found: dict[str, Any], where: str) -> None:
-        buffer, offset, size = (found[key] for key in _KEYS)
-        if backend.was_destroyed(buffer):
-            raise BindingError.of("bind-destroyed", name=variable.name, where=where)
-        if backend.owner_of(buffer) is not self._device:
-            raise BindingError.of("bind-foreign", what="buffer", where=where, make="create_buffer")
-        flag = _NEEDS[variable.kind]
-        if not buffer.usage & getattr(backend.BufferUsage, flag):
-            current = devices.usage_text(buffer.usage)
-            raise BindingError.of(
-                "bind-usage", what="buffer", usage=flag, current=current, where=where, module="Buffer"
-            )
-        kind = "uniform" if flag == "UNIFORM" else "storage"
-        step = self._device.limits[f"min-{kind}-buffer-offset-alignment"]
-        if offset % step:
-            facts = {"multiple": step, "kind": kind, "current": offset, "suggestion": offset // step * step}
-            raise BindingError.of("bind-offset", where=where, **facts)
-        needed = max(1, variable.min_binding_size or 1)
-        if size < needed:
-            facts = {"name": variable.name, "type": variable.type_name, "needed": needed, "size": size}
-            raise BindingError.of("bind-small", where=where, **facts)
-        if offset + size > buffer.size:
-            facts = {"needed": size, "offset": offset, "size": buffer.size, "total": offset + size, "where": where}
-            raise BindingError.of("bind-end", **facts)
-        if kind == "storage" and size % devices.COPY_ALIGNMENT:
-            raise BindingError.of("bind-words", size=size, where=where, suggestion=round_up(4, size))
-        way_out = "bind fewer bytes" if kind == "storage" else "bind fewer bytes, or declare it as var<storage>"
-        devices.check_limit(self._device, f"max-{kind}-buffer-binding-size", size, where, way_out)
+def _given_binding(given: Mapping[str, Any], where: str) -> dict[str, Any]:
+    buffer = getattr(given["buffer"], "buffer", given["buffer"])
+    if not backend.is_a(buffer, "GPUBuffer"):
+        current = f"{type(buffer).__name__} under the key 'buffer'"
+        raise BindingError.of("bind-kind", wanted="a buffer", current=current, where=where, way_out=_BUFFER_WAY_OUT)
+    numbers: list[int] = []
+    for key, default in (("offset", 0), ("size", None)):
+        value = given.get(key, default)
+        number = whole_number(max(0, buffer.size - numbers[0]) if value is None else value)
+        if number is None:
+            facts = {"least": 0, "most": buffer.size, "current": repr(value) if isinstance(value, str) else value}
+            way_out = f"pass a number of bytes, or leave {key} out"
+            raise BindingError.of("whole", name=key, way_out=way_out, where=where, **facts)
+        numbers.append(number)
+    return {"buffer": buffer, "offset": numbers[0], "size": numbers[1]}
 
 
 def _not_a_buffer(variable: wgsl.Variable, given: Any, where: str) -> BindingError:

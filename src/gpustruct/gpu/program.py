@@ -278,16 +278,16 @@ class Program:
         return tuple(group.number for group in compiled.binder.groups if layouts.get(group.number) is not group.layout)
 
 
-def _all_resources(resources: Any, named: Mapping[str, Any], where: str) -> dict[Any, Any]:
+def _all_resources(resources: Any, named: dict[str, Any], where: str) -> dict[Any, Any]:
     if resources is None:
-        return dict(named)
+        return named
     if not isinstance(resources, Mapping):
         raise BindingError.of("bind-mapping", current=type(resources).__name__, where=where)
     given: dict[Any, Any] = {**resources}
     for name in named:
         if name in given:
             raise BindingError.of("bind-both", name=name, where=where)
-    return given | dict(named)
+    return given | named
 
 
 def _named(values: Mapping[str | int, Number], interface: wgsl.Module) -> list[str]:

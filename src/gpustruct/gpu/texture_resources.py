@@ -14,36 +14,54 @@ _VIEWS = {"1d": ("1d",), "2d": ("2d", "2d-array", "cube", "cube-array"), "3d": (
 _READS = {"sint": "whole numbers (sint)", "uint": "whole numbers (uint)", "depth": "depths", "float": "floats"}
 
 
-def check_texture(device: Any, variable: Variable, given: Any, *, filtered: bool) -> None:
-    """BindingError unless `given` is a texture or a view that fits the variable."""
-    where = argument(variable.name)
-    if not backend.is_a(given, "GPUTexture", "GPUTextureView"):
-        raise BindingError.of(
-            "bind-kind",
-            wanted=f"a {variable.type_name}",
-            current=type(given).__name__,
-            where=where,
-            way_out="pass a texture view, or a wgpu texture for a view of all of it",
-        )
-    image = given.texture if backend.is_a(given, "GPUTextureView") else given
-    if backend.owner_of(given) is not device:
-        raise BindingError.of(
-            "bind-foreign", what="texture" if given is image else "texture view", where=where, make="create_texture"
-        )
-    if backend.was_destroyed(image):
-        raise BindingError.of("bind-destroyed", name=variable.name, where=where)
-    flag = "STORAGE_BINDING" if variable.kind == "storage-texture" else "TEXTURE_BINDING"
-    if not image.usage & getattr(backend.TextureUsage, flag):
-        current = " | ".join(name for name in _usages() if image.usage & getattr(backend.TextureUsage, name))
-        raise BindingError.of("bind-usage", what="texture", usage=flag, current=current, where=where, module="Texture")
-    if variable.kind == "storage-texture":
-        if image.format != variable.format:
-            facts = {"name": variable.name, "wanted": variable.format, "current": image.format, "where": where}
-            raise BindingError.of("bind-format", **facts)
-    else:
-        _check_samples(variable, image, where)
-        _check_sample_type(device, variable, image, where, filtered)
-    _check_dimension(variable, image, where)
+class TextureSlot:
+    """Checks textures and views for one variable. What follows from the variable alone is computed once."""
+
+    is_dynamic, makes_views = False, True
+
+    def __init__(self, device: Any, variable: Variable, *, filtered: bool) -> None:
+        self.variable = variable
+        self._is_storage = variable.kind == "storage-texture"
+        self.writes = self._is_storage and variable.access != "read"
+        self._device, self._where, self._filtered = device, argument(variable.name), filtered
+        self._usage = "STORAGE_BINDING" if self._is_storage else "TEXTURE_BINDING"
+        self._flag: int = getattr(backend.TextureUsage, self._usage)
+        # The formats that this variable can read, of those seen so far.
+        self._formats: set[str] = set()
+
+    def resource(self, given: Any) -> tuple[Any, backend.DestroyHook]:
+        """`given`, and the texture's hook. BindingError unless it is a texture or a view that fits."""
+        variable, where = self.variable, self._where
+        if backend.is_a(given, "GPUTextureView"):
+            image: Any = given.texture
+        elif backend.is_a(given, "GPUTexture"):
+            image = given
+        else:
+            facts = {"wanted": f"a {variable.type_name}", "current": type(given).__name__}
+            way_out = "pass a texture view, or a wgpu texture for a view of all of it"
+            raise BindingError.of("bind-kind", where=where, way_out=way_out, **facts)
+        if backend.owner_of(given) is not self._device:
+            what = "texture" if given is image else "texture view"
+            raise BindingError.of("bind-foreign", what=what, where=where, make="create_texture")
+        hook = backend.watch(image)
+        if hook.destroyed:
+            raise BindingError.of("bind-destroyed", name=variable.name, where=where)
+        if not hook.usage & self._flag:
+            current = " | ".join(name for name in _usages() if hook.usage & getattr(backend.TextureUsage, name))
+            facts = {"usage": self._usage, "current": current}
+            raise BindingError.of("bind-usage", what="texture", where=where, module="Texture", **facts)
+        if self._is_storage:
+            if image.format != variable.format:
+                facts = {"name": variable.name, "wanted": variable.format, "current": image.format, "where": where}
+                raise BindingError.of("bind-format", **facts)
+        else:
+            if image.sample_count > 1 or variable.multisampled:
+                _check_samples(variable, image, where)
+            if image.format not in self._formats:
+                _check_sample_type(self._device, variable, image, where, self._filtered)
+                self._formats.add(image.format)
+        _check_dimension(variable, image.dimension, hook.size, where)
+        return given, hook
 
 
 def view_of(variable: Variable, given: Any) -> Any:
@@ -73,20 +91,25 @@ def view_of(variable: Variable, given: Any) -> Any:
         raise BindingError.of("bind-refused", **facts) from None
 
 
-def check_sampler(device: Any, variable: Variable, given: Any) -> None:
-    """BindingError unless `given` is a sampler of `device`."""
-    where = argument(variable.name)
-    if not backend.is_a(given, "GPUSampler"):
-        wanted = "a comparison sampler" if variable.kind == "comparison-sampler" else "a sampler"
-        make = (
-            "device.create_sampler(compare='less')"
-            if variable.kind == "comparison-sampler"
-            else "device.create_sampler()"
-        )
-        facts = {"wanted": wanted, "current": type(given).__name__, "where": where, "way_out": f"pass {make}"}
-        raise BindingError.of("bind-kind", **facts)
-    if backend.owner_of(given) is not device:
-        raise BindingError.of("bind-foreign", what="sampler", where=where, make="create_sampler")
+class SamplerSlot:
+    """Checks samplers for one variable."""
+
+    is_dynamic = makes_views = writes = False
+
+    def __init__(self, device: Any, variable: Variable) -> None:
+        self.variable = variable
+        self._device, self._where = device, argument(variable.name)
+
+    def resource(self, given: Any) -> tuple[Any, None]:
+        """`given`, which must be a sampler of the device. There is no hook, because a sampler cannot be destroyed."""
+        if not backend.is_a(given, "GPUSampler"):
+            compares = self.variable.kind == "comparison-sampler"
+            make = "device.create_sampler(compare='less')" if compares else "device.create_sampler()"
+            facts = {"wanted": f"a {'comparison ' if compares else ''}sampler", "current": type(given).__name__}
+            raise BindingError.of("bind-kind", where=self._where, way_out=f"pass {make}", **facts)
+        if backend.owner_of(given) is not self._device:
+            raise BindingError.of("bind-foreign", what="sampler", where=self._where, make="create_sampler")
+        return given, None
 
 
 def _usages() -> list[str]:
@@ -137,16 +160,15 @@ def _check_sample_type(device: Any, variable: Variable, image: Any, where: str, 
     raise BindingError.of("bind-sample-type", where=where, example=examples.get(wanted, "rgba8unorm"), **facts)
 
 
-def _check_dimension(variable: Variable, image: Any, where: str) -> None:
+def _check_dimension(variable: Variable, dimension: str, size: tuple[int, int, int], where: str) -> None:
     wanted = variable.view_dimension or "2d"
-    layers: int = image.size[2]
-    fits = wanted in _VIEWS[image.dimension]
+    fits = wanted in _VIEWS[dimension]
     if wanted == "2d" and fits:
         # A view may show one of several layers.
         return
     if wanted.startswith("cube"):
-        fits = fits and layers >= 6 and image.size[0] == image.size[1]
+        fits = fits and size[2] >= 6 and size[0] == size[1]
     if not fits:
         shape = "a square 2d texture of 6 layers or more" if wanted.startswith("cube") else f"a {wanted[:2]} texture"
-        current = f"a {image.dimension} texture of {' x '.join(map(str, image.size))}"
+        current = f"a {dimension} texture of {' x '.join(map(str, size))}"
         raise BindingError.of("bind-dimension", name=variable.name, wanted=shape, current=current, where=where)

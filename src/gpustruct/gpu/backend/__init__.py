@@ -1,6 +1,6 @@
 """The only folder that imports wgpu, and that knows its private names, its error texts and where its packages differ."""
 
-from .liveness import check_alive, lost, owner_of, refused, refused_binding, was_destroyed, watch
+from .liveness import DestroyHook, check_alive, lost, owner_of, refused, refused_binding, watch
 from .mapping import Mapping
 from .memory import mapped_memory, write_from
 from .packages import BACKENDS, Backend, BufferUsage, TextureUsage, gpu_errors, is_a, of, request_adapter
@@ -9,6 +9,7 @@ __all__ = [
     "BACKENDS",
     "Backend",
     "BufferUsage",
+    "DestroyHook",
     "Mapping",
     "TextureUsage",
     "check_alive",
@@ -21,7 +22,6 @@ __all__ = [
     "refused",
     "refused_binding",
     "request_adapter",
-    "was_destroyed",
     "watch",
     "write_from",
 ]

@@ -35,12 +35,16 @@ def refused_binding(error: Exception) -> tuple[str, int | None]:
     return text, int(number[1]) if number else None
 
 
-class _DestroyHook:
-    """Replaces the `destroy` method of one buffer or texture, and records whether it was called."""
+class DestroyHook:
+    """Replaces the `destroy` method of one buffer or texture; `destroyed` says whether it was called.
+
+    It also keeps what never changes, because wgpu-py looks that up in each call: the device, the usage, and the size.
+    """
 
     def __init__(self, resource: Any) -> None:
         # Weak, because the resource owns this object.
         self._resource, self.destroyed = weakref.ref(resource), False
+        self.owner, self.usage, self.size = owner_of(resource), resource.usage, resource.size
 
     def __call__(self) -> None:
         resource = self._resource()
@@ -49,18 +53,12 @@ class _DestroyHook:
             self.destroyed = True
 
 
-def watch(resource: Any) -> _DestroyHook:
-    """The object that records whether a buffer or a texture is destroyed from now on. It must be alive now."""
-    hook = vars(resource).get("destroy")
-    if hook.__class__ is not _DestroyHook:
-        hook = vars(resource)["destroy"] = _DestroyHook(resource)
+def watch(resource: Any) -> DestroyHook:
+    """The hook that records whether a buffer or a texture is destroyed, from the first time that it is watched."""
+    hook = resource.__dict__.get("destroy")
+    if hook.__class__ is not DestroyHook:
+        hook = resource.__dict__["destroy"] = DestroyHook(resource)
     return hook
-
-
-def was_destroyed(resource: Any) -> bool:
-    """Whether a buffer or a texture was destroyed since `watch` or `check_alive` saw it."""
-    hook = vars(resource).get("destroy")
-    return hook.__class__ is _DestroyHook and hook.destroyed
 
 
 def check_alive(device: Any, buffer: Any, function: str) -> None:
@@ -73,7 +71,7 @@ def check_alive(device: Any, buffer: Any, function: str) -> None:
     if lost(device):
         raise BindingError.of("device-lost", function=function, current="destroyed")
     hook = vars(buffer).get("destroy")
-    if hook.__class__ is not _DestroyHook:
+    if hook.__class__ is not DestroyHook:
         _ask_alive(device, buffer, function)
         watch(buffer)
     elif hook.destroyed:

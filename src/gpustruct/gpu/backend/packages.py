@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from typing import Any, Literal, NamedTuple
 
@@ -47,7 +48,13 @@ def is_a(thing: Any, *names: str) -> bool:
     >>> is_a(wgpu.utils.get_default_device(), "GPUDevice"), is_a(b"", "GPUBuffer", "GPUTexture")
     (True, False)
     """
-    return any(isinstance(thing, tuple(_classes(name).values())) for name in names)
+    return _is_kind(type(thing), names)
+
+
+@functools.lru_cache(maxsize=256)
+def _is_kind(kind: type[Any], names: tuple[str, ...]) -> bool:
+    # A package is loaded before there are objects of its classes, so this never changes.
+    return any(issubclass(kind, tuple(_classes(name).values())) for name in names)
 
 
 def gpu_errors() -> tuple[type[Exception], ...]:
