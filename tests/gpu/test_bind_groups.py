@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import wgpu
 
-from gpustruct import BackendWarning, BindingError, Struct, WgslError, f32, mat3x2f, u32, vec4f, wgsl
+from gpustruct import BackendWarning, BindingError, Struct, WgslError, f32, mat3x2f, u32, vec2f, vec4f, wgsl
 from gpustruct.gpu import Program, RecordBuffer, Uploader
 
 LENGTH = """
@@ -336,3 +336,86 @@ def test_warnings_name_the_line_of_the_caller(device: Any, call: str) -> None:
     assert {(warning.filename, warning.lineno) for warning in caught} == {
         (__file__, calls[call].__code__.co_firstlineno)
     }
+
+
+SEVERAL = """struct Body { position: vec2f, mass: f32 }
+@group(0) @binding(0) var<uniform> time: vec4f;
+@group(0) @binding(1) var<storage, read_write> bodies: array<Body>;
+@group(0) @binding(2) var photo: texture_2d<f32>;
+@group(0) @binding(3) var linear: sampler;
+@group(0) @binding(4) var image: texture_storage_2d<rgba8unorm, write>;
+@compute @workgroup_size(1) fn run() {
+    bodies[0].mass = time.x;
+    textureStore(image, vec2u(), textureSampleLevel(photo, linear, vec2f(), 0.0));
+}"""
+
+
+def several(device: Any) -> tuple[dict[str, Any], list[tuple[str, Any]]]:
+    """What fits SEVERAL, and what does not fit one of its variables."""
+
+    def texture(**options: Any) -> Any:
+        found = {"size": (8, 8, 1), "format": "rgba8unorm", "usage": "TEXTURE_BINDING | STORAGE_BINDING", **options}
+        return device.create_texture(**found)
+
+    class Body(Struct):
+        position: vec2f
+        mass: f32
+
+    class Swapped(Struct):
+        mass: f32
+        position: vec2f
+
+    other = wgpu.gpu.request_adapter_sync().request_device_sync()
+    buffer, image = device.create_buffer(size=1024, usage="UNIFORM | STORAGE"), texture()
+    destroyed = device.create_buffer(size=1024, usage="UNIFORM | STORAGE")
+    gone = texture()
+    good = {
+        "time": RecordBuffer(device, vec4f, 1, count=1, usage="UNIFORM"),
+        "bodies": RecordBuffer(device, Body, 10, count=10),
+        "photo": texture(),
+        "linear": device.create_sampler(),
+        "image": image,
+    }
+    program = Program(device, SEVERAL)
+    program.bind({**good, "bodies": destroyed, "photo": gone})
+    destroyed.destroy()
+    gone.destroy()
+    wrong = [
+        ("time", RecordBuffer(device, vec4f, 1, count=1)),
+        ("time", {"buffer": buffer, "offset": 8, "size": 16}),
+        ("time", {"buffer": buffer, "offset": 0, "size": 12}),
+        ("time", {"buffer": buffer, "offset": 1024, "size": 16}),
+        ("time", other.create_buffer(size=16, usage="UNIFORM")),
+        ("bodies", RecordBuffer(device, Swapped, 10, count=10)),
+        ("bodies", RecordBuffer(device, Body, 10)),
+        ("bodies", destroyed),
+        ("bodies", {"buffer": buffer, "offset": 0, "size": 18}),
+        ("bodies", {"buffer": buffer, "offset": 0, "size": 1 << 40}),
+        ("photo", texture(format="rgba8uint")),
+        ("photo", texture(format="r32float", usage="TEXTURE_BINDING")),
+        ("photo", texture(size=(8, 8, 1), sample_count=4, usage="TEXTURE_BINDING | RENDER_ATTACHMENT")),
+        ("photo", texture(dimension="3d")),
+        ("photo", texture(usage="COPY_SRC")),
+        ("photo", gone),
+        ("photo", good["linear"]),
+        ("photo", image),
+        ("linear", other.create_sampler()),
+        ("image", texture(format="rgba8uint")),
+        ("image", buffer),
+    ]
+    return good, wrong
+
+
+def test_every_check_is_made_in_each_bind(device: Any) -> None:
+    good, wrong = several(device)
+    used = Program(device, SEVERAL)
+    used.bind(good)
+    for name, thing in wrong:
+        with pytest.raises(BindingError) as first:
+            Program(device, SEVERAL).bind({**good, name: thing})
+        for _ in range(2):
+            with pytest.raises(BindingError) as again:
+                used.bind({**good, name: thing})
+            assert str(again.value) == str(first.value)
+        used.bind(good)
+    assert len(wrong) >= 20
