@@ -2,7 +2,8 @@
 
 python benchmarks/goals.py [--rounds 9] [--json FILE] [--fresh | --all] [--device]
 
-`--fresh` measures new batches, objects and the first parse; `--all` these too. Each of those rows has a goal.
+`--fresh` measures new batches, objects, the first parse and packed formats, and with `--device` small writes and
+Program.bind; `--all` these too. Each of those rows has a goal.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any
 import numpy as np
 from first_parse import parse_row
 from fresh_cases import Row, other_rows, pack_rows
+from vertex_cases import bind_rows, vertex_rows
 
 import gpustruct._kernel as kernel
 from gpustruct import pack, threads, unpack, workloads
@@ -95,9 +97,11 @@ def fresh_rows(rounds: int, device: bool) -> Iterator[Row]:
     yield from other_rows(rounds)
     yield from object_rows(rounds)
     yield parse_row(rounds)
+    yield from vertex_rows(rounds)
     if device:
         from bench_small_writes import device_rows
 
+        yield from bind_rows(4 * rounds + 1)
         yield from device_rows(4 * rounds + 1)
 
 
@@ -106,9 +110,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--every-isa", action="store_true", help="the first six rows on each instruction set")
-    parser.add_argument("--fresh", action="store_true", help="new batches, objects and the first parse, and no more")
+    parser.add_argument(
+        "--fresh", action="store_true", help="new batches, objects, the first parse and packed formats, and no more"
+    )
     parser.add_argument("--all", action="store_true", help="these as well")
-    parser.add_argument("--device", action="store_true", help="with them, small writes to a device")
+    parser.add_argument("--device", action="store_true", help="with them, small writes to a device and Program.bind")
     args = parser.parse_args()
     found: dict[str, Any] = {"machine": describe(), "load": os.getloadavg()[0], "pack": [], "threads": [], "fresh": []}
     print(found["machine"], "load", found["load"], flush=True)
