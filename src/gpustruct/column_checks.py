@@ -20,6 +20,8 @@ Shape = tuple[int, ...]
 
 # numpy has no more.
 MOST_DIMENSIONS = 64
+# The steps from 0 to 1 of the finest normalized format.
+MOST_STEPS = 65535
 
 # Field names in dtypes, for what numpy cannot express otherwise: a matrix's column, an element with padding after it.
 COLUMN, ELEMENT = "column", "element"
@@ -110,7 +112,7 @@ def check_numbers(
     inner = spec.inner
     drop = 1 if spec.runtime else 0
     if column.ndim < len(inner) + drop or column.shape[column.ndim - len(inner) :] != inner:
-        _refuse_shape(spec, column.shape, where, code_of(source, spelled(spec)))
+        _refuse_shape(spec, column, where, code_of(source, spelled(spec)))
     if spec.runtime and column.ndim != len(inner) + 1:
         raise SourceError.of("tail-shape", type=spec.type.__name__, shape=column.shape, where=where)
     check_dtype(spec, column, where)
@@ -169,15 +171,32 @@ def turned(spec: ColumnSpec, shape: Shape, code: str) -> str:
     return ""
 
 
-def _refuse_shape(spec: ColumnSpec, shape: Shape, where: str, code: str) -> NoReturn:
+def _refuse_shape(spec: ColumnSpec, column: np.ndarray, where: str, code: str) -> NoReturn:
     layout: Layout = spec.core.__layout__
+    shape = column.shape
     if layout.kind == "matrix" and shape and shape[-1] == layout.rows * layout.columns:
         facts = {"rows": layout.rows, "cols": layout.columns, "shape": shape, "where": where}
         raise SourceError.of("matrix-flat", type=layout.name, **facts)
-    way_out = "" if spec.runtime else turned(spec, shape, code)
+    way_out = "" if spec.runtime else turned(spec, shape, code) or _from_words(spec, column, code)
     inner = shape_text(spec) if spec.runtime else spec.inner
     facts = {"inner": inner, "type": spec.type.__name__, "shape": shape, "where": where}
     raise SourceError.of("column-shape", way_out=way_out or f"give an array of shape {shape_text(spec)}", **facts)
+
+
+def _from_words(spec: ColumnSpec, column: np.ndarray, code: str) -> str:
+    """The way out for integers that hold all components of a member of 4 bytes; "" for any other column."""
+    layout: Layout = spec.core.__layout__
+    dims = spec.dims[1:] if spec.runtime else spec.dims
+    if column.dtype.kind not in "iu" or column.dtype.itemsize < 4 or layout.kind != "vector" or layout.size != 4:
+        return ""
+    if column.ndim != len(dims) + 1 or column.shape[1:] != dims:
+        return ""
+    row = RECORD_SCALARS[layout.scalar]
+    if row.is_word:
+        return f"packed words: {code}.astype(np.uint32)"
+    part = np.dtype(row.stored or row.format).name
+    shape = ", ".join(map(str, (-1, *dims, layout.rows)))
+    return f"packed words: np.ascontiguousarray({code}, '<u4').view(np.{part}).reshape({shape})"
 
 
 class Way(NamedTuple):
@@ -231,12 +250,16 @@ def stored_dtype(scalar: str) -> np.dtype | None:
 
 
 def _bytes_of_words(spec: ColumnSpec, column: np.ndarray) -> np.ndarray | None:
-    """Integers that hold all four components of a member, as the bytes of each; None for any other column."""
+    """Integers that hold all four components of a member, as the bytes of each; None for any other column.
+
+    Components are no integers of 32 bits. So four of them are four words, but (n, 4) is left to `check_dtype`.
+    """
     layout: Layout = spec.core.__layout__
     row = RECORD_SCALARS.get(layout.scalar)
-    if row is None or not row.is_word or column.dtype.str[1:] != "u4" or column.shape[-1:] == (4,):
+    if row is None or not row.is_word or column.dtype.str[1:] != "u4":
         return None
-    if spec.dims and column.shape[-len(spec.dims) :] != spec.dims:
+    inner, dims, ndim = spec.inner, spec.dims, column.ndim
+    if column.shape[max(ndim - len(dims), 0) :] != dims or (ndim > len(inner) and column.shape[-len(inner) :] == inner):
         return None
     found = column.astype("<u4", copy=False)[..., None].view(np.uint8)
     return found[..., [2, 1, 0, 3]] if layout.scalar == "unorm8x4_bgra" else found
@@ -331,12 +354,18 @@ def _ways(spec: ColumnSpec, array: np.ndarray) -> Iterator[Way]:
 def _integer_ways(spec: ColumnSpec, array: np.ndarray) -> Iterator[Way]:
     """Ways out for integers in a member whose numbers are between 0, or -1, and 1."""
     name, stored = spelled(spec), stored_dtype(spec.core.__layout__.scalar)
-    largest = int(array.max(initial=0))
+    largest, number = int(array.max(initial=0)), f"np.asarray({name})"
+    if largest > MOST_STEPS and array.ndim == 1 and (words := _from_words(spec._replace(dims=()), array, name)):
+        text, _, code = words.partition(": ")
+        yield Way(text, code)
     if largest <= 1:
         yield Way("convert it", f"np.asarray({name}, np.float64)")
     elif stored is not None and np.iinfo(stored).min <= array.min() and largest <= np.iinfo(stored).max:
-        yield Way("if these are the integers to store", f"np.asarray({name}).astype(np.{stored.name})")
-    yield Way("divide by what stands for 1", f"np.asarray({name}) / {largest}")
+        yield Way("if these are the integers to store", f"{number}.astype(np.{stored.name})")
+    elif stored is None and (array[..., :3] <= 1023).all() and (array[..., 3:] <= 3).all():
+        yield Way("divide by what stands for 1", f"{number} / [1023, 1023, 1023, 3]")
+    full = np.iinfo(array.dtype).max if array.dtype.kind != "b" and array.dtype.itemsize <= 2 else largest
+    yield Way("divide by what stands for 1", f"{number} / {full}")
 
 
 def text_ways(spec: ColumnSpec, listed: str, values: Callable[[], Any]) -> Iterator[Way]:
