@@ -8,11 +8,18 @@ from typing import Any
 
 
 def takes_no_signal(frame: Any) -> bool:
-    """Whether Python looks for no signal at this line: a `try` alone, or a `with` whose `__exit__` comes next."""
+    """Whether Python looks for no signal at this line.
+
+    This is a `try` alone, a `with` whose `__exit__` comes next, or the start of a comprehension's loop inside its function
+    (Python 3.12 and later): signals are taken at the loop's end. If a trace function raises at its start, Python leaves
+    the `with` around it without calling `__exit__`.
+    """
     at, code = frame.f_lasti, frame.f_code.co_code
     names = [dis.opname[code[k]] for k in range(at, min(at + 10, len(code)), 2)]
     steps = [name for name in names if name not in ("SWAP", "NOP")]
-    return names[0] == "NOP" or steps[:3] == ["LOAD_CONST"] * 3
+    before = [dis.opname[code[k]] for k in range(max(0, at - 12), at, 2)]
+    comprehension = names[0] == "FOR_ITER" and "LOAD_FAST_AND_CLEAR" in before
+    return names[0] == "NOP" or steps[:3] == ["LOAD_CONST"] * 3 or comprehension
 
 
 class Stop:
