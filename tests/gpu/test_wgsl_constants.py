@@ -84,7 +84,7 @@ FLOATS = [
     Case("atan2(a, b)", within=absolute(2**-10, 2**-6), where=lambda args: abs(args[1]) > 0.01), Case("sinh(a)", within=steps(64), where=small(8)), Case("cosh(a)", within=steps(64), where=small(8)),
     Case("tanh(a)", within=absolute(2**-10, 2**-6), where=small(8)), Case("asinh(a)", within=absolute(2**-10, 2**-5), where=small(10)), Case("acosh(a)", within=absolute(2**-10, 2**-5), where=small(10)),
     Case("atanh(a)", within=absolute(2**-8, 2**-4), where=small(0.95)), Case("pow(a, b)", within=power), Case("degrees(a)", within=ulps(2)), Case("radians(a)", within=ulps(2)),
-    Case("mix(a, b, c)", within=steps(8)), Case("fma(a, b, c)", within=steps(4)), Case("smoothstep(a, b, c)", within=steps(8), where=lambda args: args[0] < args[1]),
+    Case("mix(a, b, c)", within=steps(8), where=small(1000)), Case("fma(a, b, c)", within=steps(4)), Case("smoothstep(a, b, c)", within=steps(8), where=lambda args: args[0] < args[1]),
     Case("a + b", within=ulps(1)), Case("a - b", within=ulps(1)), Case("a * b", within=ulps(1)), Case("a / b", within=ulps(2.5)), Case("-a"),
     Case("a % b", within=steps(8), where=lambda args: all(0.01 < abs(x) < 100 for x in args[:2])),
     *(Case(f"a {sign} b", "bool") for sign in ("==", "!=", "<", "<=", ">", ">=")),
@@ -246,14 +246,17 @@ def marked(case: Case) -> Case:
     return case._replace(text=re.sub(r"\b([abc])\b", r"@\1", case.text))
 
 
-def compared(scalar: str, rows: int, case: Case, args: np.ndarray[Any, Any], ours: Any, theirs: Any) -> Iterator[str]:
+def compared(
+    scalar: str, rows: int, case: Case, args: np.ndarray[Any, Any], ours: Any, theirs: Any, *, exact: bool
+) -> Iterator[str]:
+    """Where the two differ. Unless `exact`, `%` of negative integers may be anything: Vulkan does not define OpSRem for them."""
     kind, wide = result_of(case, scalar, rows)
     epsilon, normal, _ = FORMATS.get(kind, (0, 0, 0))
     parts = ours if wide > 1 else (ours,)
     for row, (mine, measured) in enumerate(zip(parts, theirs.tolist(), strict=True)):
         alike = wide == rows and rows > 1 and not case.text.startswith(("normalize", "reflect", "refract", "faceForward", "cross"))  # fmt: skip
         taken = [float(x) for x in (args[:, row] if alike else args.ravel())]
-        if not case.where(taken):
+        if not case.where(taken) or (case.text == "a % b" and kind == "i32" and not exact and min(taken[:2]) < 0):
             continue
         allowed = case.within(epsilon, float(mine), taken) if case.within else 0.0
         if kind in FORMATS and abs(float(mine)) <= normal:
@@ -269,12 +272,13 @@ def test_constants_are_what_the_device_computes(device: Any, scalar: str, rows: 
     measured = on_device(device, scalar, rows, cases, args)
     constants = computed(scalar, rows, [marked(case) for case in cases], args)
     wrong: list[str] = []
+    exact = device.adapter.info["adapter_type"] == "CPU"
     for number, case in enumerate(cases):
         values = {sample: constants.get(f"c{number}_{sample}") for sample in range(SAMPLES)}
         known = {sample: value for sample, value in values.items() if value is not None}
         assert len(known) >= 3, f"{case.text} has hardly a value"
         for sample, value in known.items():
-            wrong += compared(scalar, rows, case, args[sample], value, measured[number][sample])
+            wrong += compared(scalar, rows, case, args[sample], value, measured[number][sample], exact=exact)
     assert wrong == []
 
 
