@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import gpustruct
-from gpustruct import types
+from gpustruct import layout_of, types
+from gpustruct.formats import FORMATS
 
-# The plain types are one family: they are made in one line each, and TypeBase explains them.
-FAMILY = set(types.PLAIN_TYPES)
+# The plain types and the vertex formats are families: they are made in one line each. TypeBase and docs/vertex.md explain them.
+FORMAT_NAMES = {made.__name__: made for made in FORMATS.values()}
+FAMILY = {*types.PLAIN_TYPES, *FORMAT_NAMES}
+MODULES = ("wgsl", "vertex", "gpu", "views")
+API = (Path(__file__).parents[1] / "docs" / "api.md").read_text()
 
 
 def public() -> list[tuple[str, Any]]:
     found = [(name, getattr(gpustruct, name)) for name in gpustruct.__all__ if name not in FAMILY]
-    for room in ("wgsl", "gpu"):
-        module = importlib.import_module(f"gpustruct.{room}")
-        found += [(f"{room}.{name}", getattr(module, name)) for name in getattr(module, "__all__", ())]
+    for part in MODULES:
+        module = importlib.import_module(f"gpustruct.{part}")
+        names = [name for name in module.__all__ if name not in FAMILY.union(gpustruct.__all__)]
+        found += [(f"{part}.{name}", getattr(module, name)) for name in names]
     return found
 
 
@@ -50,3 +58,22 @@ def test_every_public_method_has_a_docstring(name: str, thing: Any) -> None:
 
 def test_the_family_explains_itself() -> None:
     assert ">>> " in (inspect.getdoc(types.TypeBase) or "")
+
+
+def test_the_reference_has_every_public_name() -> None:
+    described = set(re.findall(r"^\.\. auto(?:class|function|exception):: gpustruct\.(\S+)", API, re.MULTILINE))
+    for whole in re.findall(r"^\.\. automodule:: gpustruct\.(\w+)\n   :members:", API, re.MULTILINE):
+        described |= {f"{whole}.{name}" for name in importlib.import_module(f"gpustruct.{whole}").__all__}
+    assert {name for name, _ in public()} - described == set()
+    assert {name for name in described if not name.startswith("wgsl.")} - {name for name, _ in public()} == set()
+
+
+def test_the_reference_has_every_plain_type_and_format() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| (\d+) \| (?:(\d+) \| )?\((n.*)\) \|$", API, re.MULTILINE)
+    assert sorted(row[0] for row in rows) == sorted(FAMILY)
+    for name, size, align, shape in rows:
+        made = FORMAT_NAMES.get(name) or getattr(gpustruct, name)
+        known = layout_of(made)
+        assert (known.size, known.align if align else None) == (int(size), int(align) if align else None), name
+        inner = tuple(int(part) for part in shape.split(",")[1:] if part.strip())
+        assert np.asarray(gpustruct.unpack(made, bytes(3 * known.stride))).shape == (3, *inner), name
