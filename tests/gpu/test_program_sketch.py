@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from gpustruct import wgsl
+from gpustruct import layout_of, vertex, wgsl
 from gpustruct.cli import main
 from interface_proof import random_text
 
@@ -31,6 +34,21 @@ TEXTS = {
     @compute @workgroup_size(1) fn f() { table.values[0] = table.head.x; }""",
     "arrays and atomics": """@group(0) @binding(0) var<storage, read_write> counts: array<atomic<u32>, 4>; @group(0) @binding(1) var<storage> m: array<mat3x3f>;
     @compute @workgroup_size(1) fn f() { atomicAdd(&counts[0], u32(m[0][0].x)); }""",
+    "vertex data": """struct In { @location(1) at: vec2f, @location(0) lambda: vec4f } struct Out { @builtin(position) place: vec4f, @location(0) @interpolate(flat) id: vec2u }
+    @vertex fn vs(in: In, @location(4) id: vec2u, @location(7) at: f32) -> Out { return Out(in.lambda + vec4f(in.at, at, 1), id); }
+    @fragment fn fs(o: Out) -> @location(0) vec2u { return o.id; }""",
+    "several targets and a depth": """struct Pixel { @location(2) a: vec4f, @location(0) b: i32, @builtin(frag_depth) depth: f32 }
+    @vertex fn vs(@builtin(vertex_index) i: u32) -> @builtin(position) vec4f { return vec4f(f32(i & 1) * 4 - 1, f32(i >> 1) * 4 - 1, 0.5, 1); }
+    @fragment fn fs() -> Pixel { return Pixel(vec4f(1, 0, 1, 1), -7, 0.25); }""",
+    "a depth alone": """@vertex fn vs(@location(0) p: vec3f) -> @builtin(position) vec4f { return vec4f(p, 1); } @fragment fn fs() {}""",
+    "the second fragment shader fits": """struct Out { @builtin(position) place: vec4f, @location(0) x: f32 }
+    @fragment fn first(@location(0) x: vec4f) -> @location(0) vec4f { return x; } @vertex fn vs() -> Out { return Out(); }
+    @fragment fn second(@location(0) x: f32) -> @location(0) f32 { return x; }""",
+    "shaders that do not fit": """@vertex fn vs() -> @builtin(position) vec4f { return vec4f(); }
+    @fragment fn fs(@location(0) x: f32) -> @location(0) vec4f { return vec4f(x); }""",
+    "compute and render": """@group(0) @binding(0) var<storage, read_write> out: array<vec4f>; @group(0) @binding(1) var<uniform> size: f32;
+    struct VertexInput { @location(0) p: vec4f } @compute @workgroup_size(64) fn run(@builtin(global_invocation_id) i: vec3u) { out[i.x] = vec4f(size); }
+    @vertex fn vs(v: VertexInput) -> @builtin(position) vec4f { return v.p * size; } @fragment fn fs() -> @location(0) vec3f { return vec3f(size); }""",
     "nothing used": "struct A { x: f32 } @group(0) @binding(0) var<uniform> a: A;",
     "nothing at all": "const x = 1;",
 }  # fmt: skip
@@ -55,10 +73,46 @@ def test_the_printed_python_runs(name: str, tmp_path: Path, capsys: pytest.Captu
     used = {binding for entry in program._compiled.entry_points.values() for binding in entry.bindings}
     assert set(names.get("resources", {})) == used
     assert all(name in code for name in module.bindings)
+    stages = {entry.stage for entry in module.entry_points.values()}
+    assert ("pipeline" in names) == ({"vertex", "fragment"} <= stages and name != "shaders that do not fit")
     for struct, cls in module.structs.items():
         if struct.isidentifier() and struct not in ("lambda", "device", "gpu"):
             wgsl.check(names[struct], TEXTS[name])
             assert names[struct] is not cls
+
+
+@pytest.mark.parametrize("name", ["vertex data", "a depth alone", "compute and render", "render"])
+def test_the_printed_class_of_vertex_data_is_what_the_shader_reads(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, names = printed(tmp_path, capsys, TEXTS[name])
+    classes = [made for made in names.values() if isinstance(made, type) and issubclass(made, vertex.Vertex)]
+    inputs = [value for value in wgsl.parse(TEXTS[name]).entry_points["vs"].inputs if value.location is not None]
+    assert len(classes) == bool(inputs)
+    for made in classes:
+        locations = re.search(r"locations=(\{.*?\})", code)
+        vertex.check(made, TEXTS[name], "vs", locations=ast.literal_eval(locations[1]) if locations else None)
+        assert len(layout_of(made).fields) == len(inputs)
+
+
+def test_the_printed_pass_draws(device: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, names = printed(tmp_path, capsys, TEXTS["several targets and a depth"])
+    first, _, last = names["targets"]
+    assert (first.format, last.format) == ("r8sint", "rgba8unorm")
+    rows = {"bytes_per_row": 1024, "rows_per_image": 256}
+    queue = names["device"].queue
+    pixels = np.frombuffer(queue.read_texture({"texture": last}, rows, (256, 256, 1)), np.uint8)
+    assert (pixels.reshape(-1, 4) == (255, 0, 255, 255)).all()
+    assert set(queue.read_texture({"texture": first}, {"bytes_per_row": 256}, (256, 256, 1))) == {256 - 7}
+
+
+@pytest.mark.parametrize("name", ["shaders that do not fit", "nothing used"])
+def test_there_is_no_pipeline_of_shaders_that_do_not_fit(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, names = printed(tmp_path, capsys, TEXTS[name])
+    assert "pipeline" not in names
+    assert ("program.stage('fs')" in code) == (name == "shaders that do not fit")
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -7,14 +7,18 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..errors import BindingError
+from . import draw_sketch
 from .printing import printable
 
 if TYPE_CHECKING:
     from ..wgsl import EntryPoint, Module, Variable
 
-_IMPORTS = "import pathlib\n\nimport wgpu\n\nfrom gpustruct import gpu\n"
+_IMPORTS = "import pathlib\n\nimport wgpu\n\nfrom gpustruct import gpu{}\n"
 # A struct of such a name would hide what the sketch uses.
-_USED = frozenset(["pathlib", "wgpu", "gpu", "device", "program", "resources", "groups", "encoder", "compute_pass"])
+_USED = frozenset(
+    "pathlib wgpu gpu vertex device program resources groups encoder compute_pass render_pass vertices pipeline "
+    "targets target".split()
+)
 _BUFFERS = ("uniform", "storage", "read-only-storage")
 _FORMATS = {"sint": "rgba8sint", "uint": "rgba8uint", "depth": "depth32float"}
 _SIZES = {"1d": "(256, 1, 1)", "3d": "(32, 32, 32)", "2d-array": "(256, 256, 2)", "cube": "(256, 256, 6)"}
@@ -32,13 +36,28 @@ def sketch(module: Module, name: str) -> str:
 
     hides = bool(_USED & {cls.__name__ for cls in module.structs.values()})
     classes = wgsl.stubs(module)
-    head = [classes, _IMPORTS] if hides else [_IMPORTS, classes]
-    body = "\n".join(_lines(module, name, with_classes=not hides))
-    return printable("\n".join([*(part for part in head if part.strip()), "", body, ""]))
-
-
-def _lines(module: Module, name: str, *, with_classes: bool) -> Iterator[str]:
     chosen = _entry_points(module)
+    drawn = draw_sketch.pair(chosen)
+    class_name, class_text = draw_sketch.vertex_class(module, drawn[0]) if drawn else ("", "")
+    imports = _IMPORTS.format(", vertex" if class_name else "")
+    head = [classes, imports] if hides else [imports, classes]
+    if class_name:
+        head.append(f"\n{class_text}\n")
+    used = {binding for entry in chosen for binding in entry.bindings}
+    body = [*_program(module, name, chosen), *_groups(module, used, with_classes=not hides), ""]
+    compute = next((entry for entry in chosen if entry.stage == "compute"), None)
+    if compute is not None:
+        body += [*_compute_pass(compute, has_groups=bool(used)), *([""] if drawn else [])]
+    if drawn is not None:
+        body += draw_sketch.lines(*drawn, class_name, has_groups=bool(used))
+    elif compute is None:
+        for entry in chosen:
+            body += [f"# For device.create_render_pipeline(layout=program.layout, {entry.stage}=...):"]
+            body += [f"program.stage({entry.name!r})"]
+    return printable("\n".join([*(part for part in head if part.strip()), "", *body, ""]))
+
+
+def _program(module: Module, name: str, chosen: list[EntryPoint]) -> Iterator[str]:
     if "f16" in module.enabled:
         yield "adapter = wgpu.gpu.request_adapter_sync()"
         yield "device = adapter.request_device_sync(required_features=['shader-f16'])"
@@ -53,8 +72,10 @@ def _lines(module: Module, name: str, *, with_classes: bool) -> Iterator[str]:
         yield "# Overrides without a default: give them your values."
         options += f", overrides={dict.fromkeys(sorted(missing), 1)!r}"
     yield f"program = gpu.Program(device, pathlib.Path({name!r}).read_text(encoding='utf-8'){options})"
-    bindings = {binding for entry in chosen for binding in entry.bindings}
-    variables = [variable for key, variable in module.bindings.items() if key in bindings]
+
+
+def _groups(module: Module, used: set[str], *, with_classes: bool) -> Iterator[str]:
+    variables = [variable for key, variable in module.bindings.items() if key in used]
     if variables:
         yield "resources = {"
         for variable in variables:
@@ -62,11 +83,9 @@ def _lines(module: Module, name: str, *, with_classes: bool) -> Iterator[str]:
             yield f"    {variable.name!r}: {_resource(module, variable, with_classes=with_classes)},"
         yield "}"
         yield "groups = program.bind(resources)"
-    unused = [key for key in module.bindings if key not in bindings]
+    unused = [key for key in module.bindings if key not in used]
     if unused:
         yield f"# No entry point of this program uses {', '.join(unused)}."
-    yield ""
-    yield from _pass(chosen, bool(variables))
 
 
 def _entry_points(module: Module) -> list[EntryPoint]:
@@ -111,13 +130,7 @@ def _resource(module: Module, variable: Variable, *, with_classes: bool) -> str:
     return f"device.create_texture(size={size}, dimension={dimension!r}, format={format_!r}, usage={usage!r}{options})"
 
 
-def _pass(chosen: list[EntryPoint], has_groups: bool) -> Iterator[str]:
-    compute = next((entry for entry in chosen if entry.stage == "compute"), None)
-    if compute is None:
-        for entry in chosen:
-            yield f"# For device.create_render_pipeline(layout=program.layout, {entry.stage}=...):"
-            yield f"program.stage({entry.name!r})"
-        return
+def _compute_pass(compute: EntryPoint, *, has_groups: bool) -> Iterator[str]:
     yield "encoder = device.create_command_encoder()"
     yield "compute_pass = encoder.begin_compute_pass()"
     yield f"compute_pass.set_pipeline(program.compute_pipeline({compute.name!r}))"
