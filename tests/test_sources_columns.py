@@ -5,6 +5,8 @@ from __future__ import annotations
 import array as arrays
 import ctypes
 import pickle
+import subprocess
+import sys
 from collections import OrderedDict
 from dataclasses import dataclass
 from types import MappingProxyType, SimpleNamespace
@@ -373,3 +375,18 @@ def test_an_object_without_a_value_in_a_slot_lacks_that_member() -> None:
 def test_the_parts_of_a_vector_are_numbers_and_not_split_again() -> None:
     with pytest.raises(SourceError, match=r"Plain\.position"):
         batch(types.make_struct("Plain", {"position": vec3f}), [{"position": (range(3), (np.zeros(4, "g"),), -5)}])
+
+
+def test_nested_columns_are_the_first_thing_that_a_program_makes() -> None:
+    """In a process of its own: what reads them is imported when it is first used."""
+    code = """
+from gpustruct import Struct, array, f32, pack
+class Light(Struct):
+    power: f32
+class Scene(Struct):
+    sun: Light
+    lights: array[Light, 2]
+print(pack(Scene(sun={"power": 1}, lights={"power": [2, 3]})).view("f4").tolist())
+"""
+    command = [sys.executable, "-W", "error", "-c", code]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == "[1.0, 2.0, 3.0]"

@@ -7,7 +7,8 @@ Modules of later layers import `ColumnSpec`, `Shape` and `SplitColumn` from here
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import importlib
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
@@ -28,10 +29,6 @@ from .layout import RECORD_SCALARS, Layout, Scalar, leaves
 from .libraries import read_column
 from .libraries.arrays import describe
 from .table import indented
-
-# Makes a batch from a nested member's source. `sources` sets it, because `sources` imports this module.
-NESTED: list[Callable[[ColumnSpec, Any, str], Any]] = []
-
 
 _INTEGERS = tuple(np.dtype(char).num for char in "?bBhHiIlLqQ")
 _FLOATS = tuple(np.dtype(char).num for char in "efd")
@@ -265,7 +262,8 @@ def _nested_column(spec: ColumnSpec, source: Any, where: str) -> Batch:
     if isinstance(source, Batch):
         source = source.__columns__[0] if type(source) is spec.type and spec.runtime else elements(source)
     else:
-        source = NESTED[0](spec, source, where)
+        # In a higher layer, which imports this one; most programs have no nested columns.
+        source = importlib.import_module("gpustruct.sources.columns").nested(spec, source, where)
     source = as_seen(core, source)
     if not isinstance(source, core):
         facts = {"type": core.__name__, "members": ", ".join(core.__members__)}

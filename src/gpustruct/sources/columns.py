@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..batches import NESTED, Batch, ColumnSpec, as_batch
+from ..batches import Batch, ColumnSpec, as_batch
 from ..column_checks import is_struct
 from ..errors import GpuStructError, SourceError
 from ..libraries import NamedColumns, arrow, library, read_column, read_frame
@@ -36,9 +36,6 @@ def nested(spec: ColumnSpec, source: Any, where: str) -> Any:
         return source
     value = column(source, spec, where)
     return batch_of(spec, value, where)
-
-
-NESTED[:] = [nested]
 
 
 def mapping(source: Any, where: str) -> NamedColumns:
