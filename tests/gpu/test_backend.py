@@ -38,7 +38,8 @@ class OtherBuffer(Base):
 
 class OtherDevice(Base):
     def __init__(self) -> None:
-        self.queue, self.limits, self.adapter = OtherQueue(self), {"max-buffer-size": 2**28}, self
+        self.queue, self.adapter = OtherQueue(self), self
+        self.limits = {"max-buffer-size": 2**28, "max-storage-buffer-binding-size": 2**27}
 
     def create_buffer(self, *, size: int, usage: int, label: str = "") -> OtherBuffer:
         raise OtherError("no memory")

@@ -85,7 +85,7 @@ FLOATS = [
     Case("tanh(a)", within=absolute(2**-10, 2**-6), where=small(8)), Case("asinh(a)", within=absolute(2**-10, 2**-5), where=small(10)), Case("acosh(a)", within=absolute(2**-10, 2**-5), where=small(10)),
     Case("atanh(a)", within=absolute(2**-8, 2**-4), where=small(0.95)), Case("pow(a, b)", within=power), Case("degrees(a)", within=ulps(2)), Case("radians(a)", within=ulps(2)),
     Case("mix(a, b, c)", within=steps(8), where=small(1000)), Case("fma(a, b, c)", within=steps(4)), Case("smoothstep(a, b, c)", within=steps(8), where=lambda args: args[0] < args[1]),
-    Case("a + b", within=ulps(1)), Case("a - b", within=ulps(1)), Case("a * b", within=ulps(1)), Case("a / b", within=ulps(2.5)), Case("-a"),
+    Case("a + b", within=ulps(1)), Case("a - b", within=ulps(1)), Case("a * b", within=ulps(1)), Case("a / b", within=ulps(2.5), where=lambda args: 2**-14 <= abs(args[1]) <= 2**14), Case("-a"),
     Case("a % b", within=steps(8), where=lambda args: all(0.01 < abs(x) < 100 for x in args[:2])),
     *(Case(f"a {sign} b", "bool") for sign in ("==", "!=", "<", "<=", ">", ">=")),
 ]  # fmt: skip
