@@ -5,7 +5,8 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -133,7 +134,7 @@ def struct_of(source: Any, name: str = "", types: Mapping[str, Any] | None = Non
                 raise LayoutError.of("dtype-bits", fields=", ".join(bits), where=getattr(source, "__name__", ""))
             current = getattr(source, "__name__", None) or brief(source)
             raise LayoutError.of("dtype-source", current=current)
-        made = _from_dtype(dtype, title, answers, "", isinstance(source, type) and issubclass(source, ctypes.Structure))
+        made = _from_dtype(dtype, title, answers, "")
     if answers:
         raise LayoutError.of("dtype-answers", unknown=", ".join(map(str, answers)), where=title)
     return made
@@ -145,7 +146,17 @@ def _bit_fields(source: Any) -> list[str]:
     return [field[0] for field in getattr(source, "_fields_", ()) if len(field) == 3]
 
 
-def _made(title: str, found: dict[str, Any], asked: dict[str, str]) -> Any:
+def _made(title: str, members: Mapping[str, Callable[[], Any]], answers: dict[str, Any], prefix: str) -> Any:
+    """The Struct class `title`; each of `members` returns a type, text that lists the candidates, or None for padding."""
+    found: dict[str, Any] = {}
+    asked: dict[str, str] = {}
+    for name, infer in members.items():
+        if prefix + name in answers:
+            found[name] = answers.pop(prefix + name)
+        elif isinstance(made := infer(), str):
+            asked[prefix + name] = made
+        elif made is not None:
+            found[name] = made
     if asked:
         inferred = ", ".join(f"{n}: {getattr(t, '__name__', t)}" for n, t in found.items()) or "nothing"
         first = {name: options.split(" or ")[0] for name, options in asked.items()}
@@ -163,27 +174,17 @@ def _example(option: str) -> str:
     return "f32" if kind in ("str", "bytes", "complex", "object", "Any") or reason == NO_NUMBER else "vec3f"
 
 
-def _from_dtype(dtype: Any, title: str, answers: dict[str, Any], prefix: str, is_ctypes: bool = False) -> Any:
-    assert dtype.fields is not None and dtype.names is not None
-    found: dict[str, Any] = {}
-    asked: dict[str, str] = {}
-    for name in dtype.names:
-        if prefix + name in answers:
-            found[name] = answers.pop(prefix + name)
-            continue
-        inner = dtype.fields[name][0]
-        if is_padding(inner):
-            continue
-        made = _inferred(inner, f"{title}_{name}", answers, f"{prefix}{name}.")
-        if isinstance(made, str):
-            asked[prefix + name] = made
-        else:
-            found[name] = made
-    return _made(title, found, asked)
+def _from_dtype(dtype: Any, title: str, answers: dict[str, Any], prefix: str) -> Any:
+    members = {
+        name: partial(_inferred, dtype[name], f"{title}_{name}", answers, f"{prefix}{name}.") for name in dtype.names
+    }
+    return _made(title, members, answers, prefix)
 
 
 def _inferred(dtype: np.dtype, title: str, answers: dict[str, Any], prefix: str) -> Any:
-    """A type, or text that lists the candidates."""
+    """A type, text that lists the candidates, or None for padding."""
+    if is_padding(dtype):
+        return None
     base: Any = dtype
     shape: tuple[int, ...] = ()
     while base.subdtype is not None:
@@ -239,19 +240,9 @@ def _from_dataclass(source: type, title: str, answers: dict[str, Any], prefix: s
     except Exception as error:
         facts = {"text": source.__name__, "reason": error, "where": source.__name__}
         raise LayoutError.of("annotation-name", **facts) from None
-    found: dict[str, Any] = {}
-    asked: dict[str, str] = {}
-    for field in dataclasses.fields(source):
-        name, hint = field.name, hints[field.name]
-        if prefix + name in answers:
-            found[name] = answers.pop(prefix + name)
-            continue
-        made = _from_hint(hint, answers, f"{prefix}{name}.")
-        if isinstance(made, str):
-            asked[prefix + name] = made
-        else:
-            found[name] = made
-    return _made(title, found, asked)
+    names = [field.name for field in dataclasses.fields(source)]
+    members = {name: partial(_from_hint, hints[name], answers, f"{prefix}{name}.") for name in names}
+    return _made(title, members, answers, prefix)
 
 
 def _from_hint(hint: Any, answers: dict[str, Any], prefix: str) -> Any:

@@ -44,10 +44,7 @@ def structured(array: np.ndarray, where: str) -> NamedColumns:
     if isinstance(array, np.ma.MaskedArray):
         array = unmasked(array, where, "source")
 
-    def get(name: str, spec: ColumnSpec, where: str) -> Any:
-        return read_array(array[name], spec, where)
-
-    return NamedColumns(names, get, where, padding)
+    return NamedColumns.found(names, array.__getitem__, read_array, where)._replace(padding=padding)
 
 
 def read_array(array: np.ndarray, spec: ColumnSpec, where: str) -> Any:

@@ -25,11 +25,7 @@ COLUMN_MARKS = ("type", "null_count")
 def frame(source: Any, where: str) -> NamedColumns:
     """A pyarrow Table or RecordBatch."""
     names = source.schema.names
-
-    def get(name: str, spec: ColumnSpec, where: str) -> Any:
-        return column(source.column(names.index(name)), spec, where)
-
-    return NamedColumns(names, get, where)
+    return NamedColumns.found(names, lambda name: source.column(names.index(name)), column, where)
 
 
 def column(source: Any, spec: ColumnSpec, where: str, name: str = "") -> Any:
@@ -54,11 +50,7 @@ def column(source: Any, spec: ColumnSpec, where: str, name: str = "") -> Any:
     if kind == "struct" and is_struct(spec):
         names = [inner.type.field(i).name for i in range(inner.type.num_fields)]
         fields = inner.flatten()
-
-        def get(key: str, spec: ColumnSpec, where: str) -> Any:
-            return column(fields[names.index(key)], spec, where)
-
-        return shaped(NamedColumns(names, get, where), shape)
+        return shaped(NamedColumns.found(names, lambda key: fields[names.index(key)], column, where), shape)
     current = f"Arrow {array.type}"
     ways = _ways(source, array, spec, name)
     refuse(spec, f"lists of any length ({current})" if kind in _LISTS else current, where, ways)

@@ -20,6 +20,17 @@ class NamedColumns(NamedTuple):
     # Fields of explicit padding: ignored unless a member has the name.
     padding: frozenset[str] = frozenset()
 
+    @classmethod
+    def found(
+        cls, keys: Sequence[Any], find: Callable[[Any], Any], read: Callable[[Any, ColumnSpec, str], Any], where: str
+    ) -> NamedColumns:
+        """The columns that `find` returns for each of `keys`, as `read` reads them."""
+
+        def get(key: Any, spec: ColumnSpec, where: str) -> Any:
+            return read(find(key), spec, where)
+
+        return cls(keys, get, where)
+
 
 def shaped(values: np.ndarray | NamedColumns, shape: Shape) -> Any:
     """Reshape values that follow each other: the shape of the lists comes first."""

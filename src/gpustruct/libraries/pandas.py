@@ -20,11 +20,7 @@ COLUMN_MARKS = ("dtype", "isna")
 def frame(source: Any, where: str) -> NamedColumns:
     """A pandas DataFrame; labels of several levels are joined with dots. The index is no column."""
     labels = [".".join(map(str, label)) if isinstance(label, tuple) else label for label in source.columns]
-
-    def get(label: Any, spec: ColumnSpec, where: str) -> Any:
-        return column(source.iloc[:, labels.index(label)], spec, where)
-
-    return NamedColumns(labels, get, where)
+    return NamedColumns.found(labels, lambda label: source.iloc[:, labels.index(label)], column, where)
 
 
 def column(series: Any, spec: ColumnSpec, where: str) -> Any:

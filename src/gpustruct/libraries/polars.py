@@ -22,11 +22,7 @@ COLUMN_MARKS = ("dtype", "null_count")
 
 def frame(source: Any, where: str) -> NamedColumns:
     """A polars DataFrame."""
-
-    def get(name: str, spec: ColumnSpec, where: str) -> Any:
-        return column(source.get_column(name), spec, where)
-
-    return NamedColumns(source.columns, get, where)
+    return NamedColumns.found(source.columns, source.get_column, column, where)
 
 
 def column(series: Any, spec: ColumnSpec, where: str) -> Any:
@@ -45,11 +41,7 @@ def column(series: Any, spec: ColumnSpec, where: str) -> Any:
         return shaped(np.asarray(inner.cast(pl.Float64).to_numpy()), shape)
     if kind == "Struct" and is_struct(spec):
         fields = {field.name: field for field in inner.struct.unnest().get_columns()}
-
-        def get(key: str, spec: ColumnSpec, where: str) -> Any:
-            return column(fields[key], spec, where)
-
-        return shaped(NamedColumns(list(fields), get, where), shape)
+        return shaped(NamedColumns.found(list(fields), fields.get, column, where), shape)
     current = f"polars {series.dtype}"
     refuse(spec, f"lists of any length ({current})" if kind == "List" else current, where, _ways(series, spec))
 

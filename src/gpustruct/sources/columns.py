@@ -40,11 +40,7 @@ def nested(spec: ColumnSpec, source: Any, where: str) -> Any:
 
 def mapping(source: Any, where: str) -> NamedColumns:
     """The columns of a mapping, or of an object with a mapping's methods, such as a zarr group."""
-
-    def get(key: Any, spec: ColumnSpec, where: str) -> Any:
-        return column(source[key], spec, where)
-
-    return NamedColumns(list(source.keys()), get, where)
+    return NamedColumns.found(list(source.keys()), lambda key: source[key], column, where)
 
 
 def named_columns(cls: Any, source: Any, where: str) -> NamedColumns | None:
@@ -121,11 +117,7 @@ def _array(source: Any, where: str) -> NamedColumns | None:
 def _members(source: Batch, where: str) -> NamedColumns:
     if "" in type(source).__members__:
         _refuse(where, source)
-
-    def get(name: str, spec: ColumnSpec, where: str) -> Any:
-        return getattr(source, name)
-
-    return NamedColumns(list(type(source).__members__), get, where)
+    return NamedColumns.found(list(type(source).__members__), lambda name: getattr(source, name), column, where)
 
 
 def _buffer(source: Any, where: str) -> NamedColumns | None:
@@ -158,11 +150,7 @@ def _attributes(source: Any, where: str) -> NamedColumns | None:
         names = tuple(name for name in names if not name.startswith("_"))
     # A slot may never have been set.
     names = tuple(name for name in names if hasattr(source, name))
-
-    def get(name: str, spec: ColumnSpec, where: str) -> Any:
-        return column(getattr(source, name), spec, where)
-
-    return NamedColumns(names, get, where)
+    return NamedColumns.found(names, lambda name: getattr(source, name), column, where)
 
 
 def _refuse(where: str, source: Any, error: Exception | None = None) -> Any:
