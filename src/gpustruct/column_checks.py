@@ -322,6 +322,17 @@ def out_of_range(scalar: str, value: Any, name: str, where: str) -> SourceError:
     return SourceError.of(rule, type=scalar, value=value, low=row.low, high=row.high, name=name, where=where)
 
 
+def misfits(values: np.ndarray, scalar: str) -> np.ndarray:
+    """Which of these numbers `scalar` does not hold, as an array of bools. Their dtype is one that a column may have."""
+    row = RECORD_SCALARS[scalar]
+    if values.dtype.kind == "b" or (row.is_normalized and values.dtype.kind != "f"):
+        return np.zeros(values.shape, np.bool_)
+    if row.is_normalized or row.is_integer:
+        return ~((values >= row.low) & (values <= row.high))
+    with np.errstate(over="ignore"):
+        return np.isinf(values.astype(row.format)) & np.isfinite(values)
+
+
 def _ways(spec: ColumnSpec, array: np.ndarray) -> Iterator[Way]:
     name, number, kind = spelled(spec), number_name(spec), array.dtype.kind
     if kind in "iub" and array.dtype.isbuiltin == 1:

@@ -11,11 +11,11 @@ import numpy as np
 
 from . import _binding, _kernel, threads
 from . import layout as layouts
-from .batches import DTYPES, Batch, as_batch, set_pack_plan
-from .column_checks import out_of_range
+from .batches import Batch, as_batch, set_pack_plan
+from .column_checks import misfits, out_of_range
 from .columns import Columns, Source, collect, collect_tail
 from .errors import SourceError
-from .layout import RECORD_SCALARS, Layout, Leaf
+from .layout import Layout, Leaf
 from .plan import lower
 
 if TYPE_CHECKING:
@@ -258,23 +258,10 @@ def fault(batch: Batch, part: Part, record: int, leaf: int) -> Exception:
     place, view = columns.leaves[leaf], columns.views[leaf]
     target = columns.shape + tuple(count for count, _ in place.axes)
     at = np.unravel_index(record, columns.shape) if columns.shape else ()
-    values = np.broadcast_to(view, target)[at]
-    scalar = place.scalar
-    for index, value in np.ndenumerate(values):
-        if not _fits(value, scalar):
-            return _range_error(batch, place, (*(int(k) for k in at), *index), value)
-    return _range_error(batch, place, tuple(int(k) for k in at), values)
-
-
-def _fits(value: Any, scalar: str) -> bool:
-    row = RECORD_SCALARS[scalar]
-    if row.is_normalized:
-        return row.low <= value <= row.high
-    if row.is_integer:
-        return row.low <= int(value) <= row.high
-    with np.errstate(over="ignore"):
-        narrowed = DTYPES[scalar].type(value)
-    return not (np.isinf(narrowed) and np.isfinite(value))
+    values = np.asarray(np.broadcast_to(view, target)[at])
+    # There is none if another thread has changed the column since.
+    inner = tuple(next(iter(np.argwhere(misfits(values, place.scalar))), ()))
+    return _range_error(batch, place, tuple(int(k) for k in (*at, *inner)), values[inner])
 
 
 def _range_error(batch: Batch, leaf: Leaf, index: tuple[int, ...], value: Any) -> SourceError:

@@ -14,7 +14,7 @@ import numpy as np
 from . import names
 from .batches import Batch, as_batch
 from .errors import LayoutError, SourceError
-from .layout import Layout, Member, round_up, wgsl_name
+from .layout import Layout, Member, round_up, structs_in, wgsl_name
 from .members import align, attributed, core_of, size
 from .types import Struct, array, layout_of, make_struct, vec4f, vec4i, vec4u
 from .wgsl import declare
@@ -130,14 +130,7 @@ def uniform_safe(T: Any, arrays: Literal["pad", "vec4"] = "pad", *, variable: st
 
 
 def _struct_names(layout: Layout) -> set[str]:
-    found: dict[int, Layout] = {}
-    stack = [layout.core]
-    while stack:
-        core = stack.pop()
-        if core.kind == "struct" and id(core) not in found:
-            found[id(core)] = core
-            stack.extend(member.layout.core for member in core.fields)
-    return {core.name for core in found.values()}
+    return {struct.name for struct in structs_in(layout)}
 
 
 def _variable(variable: str | None, layout: Layout) -> str:

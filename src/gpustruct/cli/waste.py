@@ -8,7 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import names
-from ..layout import SCALARS, Layout, Member, record_bytes
+from ..layout import SCALARS, Layout, Member, record_bytes, structs_in
 from ..members import attributed
 from ..types import PLAIN_TYPES, layout_of, make_struct
 from ..wgsl.tokens import comment_end
@@ -62,9 +62,7 @@ def _in_memory(module: Module, text: str) -> list[str]:
     named = {**module.structs, **module.aliases}
     types += [named[name] for found in _POINTER.finditer(text) for name in _NAME.findall(found[1]) if name in named]
     if module.bindings or types:
-        bound: set[str] = set()
-        for type_ in types:
-            _structs(layout_of(type_), bound)
+        bound = {struct.name for type_ in types for struct in structs_in(layout_of(type_))}
         return [name for name in module.structs if name in bound]
     from ..wgsl import stage_attributes
 
@@ -73,7 +71,9 @@ def _in_memory(module: Module, text: str) -> list[str]:
     for name, type_ in module.aliases.items():
         if name in used:
             used.add(layout_of(type_).core.name)
-    inner = {name: _structs(layout_of(cls), set()) - {name} for name, cls in module.structs.items()}
+    inner = {
+        name: {struct.name for struct in structs_in(layout_of(cls))} - {name} for name, cls in module.structs.items()
+    }
     contained = {name for names in inner.values() for name in names}
     roots = [name for name in module.structs if name not in used and name not in contained]
     kept = {name for root in roots for name in (root, *inner[root])}
@@ -102,16 +102,6 @@ def _without_comments(text: str) -> str:
         parts += (text[offset:start], " ")
         offset = end
     return "".join((*parts, text[offset:]))
-
-
-def _structs(layout: Layout, seen: set[str]) -> set[str]:
-    """Add the names of all structs in `layout` to `seen`."""
-    core = layout.core
-    if core.kind == "struct" and core.name not in seen:
-        seen.add(core.name)
-        for member in core.fields:
-            _structs(member.layout, seen)
-    return seen
 
 
 def _remedy(cls: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..batches import Batch
 from ..errors import BindingError, LayoutError, SourceError
-from ..layout import Layout, round_up, wgsl_scalar, whole_number
+from ..layout import Layout, parts, round_up, wgsl_scalar, whole_number
 from ..types import layout_of
 from .backend import BufferUsage, gpu_errors, is_a, owner_of, request_adapter
 
@@ -75,19 +75,10 @@ def check_buffer(device: Any, buffer: Any, usage: str, function: str) -> None:
         raise BindingError.of("buffer-mapped", function=function, current=buffer.map_state)
 
 
-def usage_text(usage: int) -> str:
-    """The flags of a buffer usage, as wgpu spells them."""
-    names = [name for name in flag_names() if usage & getattr(BufferUsage, name)]
+def usage_text(usage: int, flags: Any = BufferUsage) -> str:
+    """The flags of a buffer's usage, or of a texture's, as wgpu spells them."""
+    names = [name for name in dir(flags) if name.isupper() and usage & getattr(flags, name)]
     return " | ".join(names) or str(usage)
-
-
-def flag_names() -> list[str]:
-    """The names of wgpu's buffer usages.
-
-    >>> "STORAGE" in flag_names()
-    True
-    """
-    return [name for name in dir(BufferUsage) if name.isupper()]
 
 
 def check_offset(offset: Any, function: str) -> int:
@@ -110,8 +101,7 @@ def check_fits(buffer: Any, offset: int, needed: int, function: str) -> None:
 
 def uses_f16(layout: Layout) -> bool:
     """Whether a shader needs f16 to declare the type."""
-    core = layout.core
-    return wgsl_scalar(core) == "f16" or any(uses_f16(member.layout) for member in core.fields)
+    return any(wgsl_scalar(part) == "f16" for part in parts(layout))
 
 
 def check_features(device: Any, layout: Layout) -> None:
@@ -177,7 +167,7 @@ def usage_flags(usage: Any, function: str) -> int:
 
 def _usage_error(usage: Any, current: str, function: str) -> BindingError:
     words = re.split(r"[\s|,+]+", usage) if isinstance(usage, str) else []
-    known = [name for name in flag_names() if not MAPPED & getattr(BufferUsage, name)]
+    known = [name for name in dir(BufferUsage) if name.isupper() and not MAPPED & getattr(BufferUsage, name)]
     close = [name for word in words for name in difflib.get_close_matches(word.upper().replace("-", "_"), known, 1)]
     suggestion = " | ".join(dict.fromkeys(close)) or "STORAGE"
     return BindingError.of("usage-value", current=current, function=function, suggestion=repr(suggestion))  # type: ignore[return-value]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import WgslError
-from ..layout import SCALARS, Layout
+from ..layout import SCALARS, Layout, parts
 from ..types import layout_of
 from ..wgsl import declare
 
@@ -146,8 +146,7 @@ class Probe:
 
 
 def _has_two_rows(layout: Layout) -> bool:
-    core = layout.core
-    return (core.kind == "matrix" and core.rows == 2) or any(_has_two_rows(member.layout) for member in core.fields)
+    return any(part.kind == "matrix" and part.rows == 2 for part in parts(layout))
 
 
 def _to_bits(layout: Layout, expression: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..errors import BindingError
 from ..wgsl import Variable
-from . import backend
+from . import backend, devices
 from .buffer_resources import argument
 
 # The views that a texture of each dimension can have.
@@ -47,7 +47,7 @@ class TextureSlot:
         if hook.destroyed:
             raise BindingError.of("bind-destroyed", name=variable.name, where=where)
         if not hook.usage & self._flag:
-            current = " | ".join(name for name in _usages() if hook.usage & getattr(backend.TextureUsage, name))
+            current = devices.usage_text(hook.usage, backend.TextureUsage)
             facts = {"usage": self._usage, "current": current}
             raise BindingError.of("bind-usage", what="texture", where=where, module="Texture", **facts)
         if self._is_storage:
@@ -110,10 +110,6 @@ class SamplerSlot:
         if backend.owner_of(given) is not self._device:
             raise BindingError.of("bind-foreign", what="sampler", where=self._where, make="create_sampler")
         return given, None
-
-
-def _usages() -> list[str]:
-    return [name for name in dir(backend.TextureUsage) if name.isupper()]
 
 
 def _check_samples(variable: Variable, image: Any, where: str) -> None:

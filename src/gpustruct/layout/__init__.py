@@ -11,6 +11,7 @@ from .building import MemberSpec, array, atomic, matrix, scalar, struct, vector,
 from .extents import extent, record_bytes, records_in
 from .leaves import Leaf, leaves
 from .packed import is_host_shareable, unpack_function, wgsl_name, wgsl_scalar
+from .parts import parts, structs_in
 from .record import Kind, Layout, Member, Padding
 from .rules import VERTEX, WGSL, Rules
 from .scalars import FLOATS, INTEGERS, RECORD_SCALARS, SCALARS, Scalar
@@ -40,11 +41,13 @@ __all__ = [
     "is_host_shareable",
     "leaves",
     "matrix",
+    "parts",
     "record_bytes",
     "records_in",
     "round_up",
     "scalar",
     "struct",
+    "structs_in",
     "unpack_function",
     "vector",
     "vertex_format",

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ..errors import GpuStructError, LayoutError
 from .arithmetic import round_up
+from .parts import parts
 from .record import Layout
 from .scalars import RECORD_SCALARS
 
@@ -30,17 +31,6 @@ def vec4_array(layout: Layout, times: int = 1) -> str:
     return f"array[vec4{RECORD_SCALARS[core.scalar].suffix}, {-(-(layout.used // 4 * times) // 4)}]"
 
 
-def _never_uniform(layout: Layout, seen: set[int]) -> bool:
-    """Whether `layout` contains an atomic or a runtime-sized array, which `uniform_safe` cannot make legal."""
-    if id(layout) in seen:
-        return False
-    seen.add(id(layout))
-    if layout.kind == "atomic" or layout.is_runtime_array:
-        return True
-    parts = [member.layout for member in layout.fields] if layout.element is None else [layout.element]
-    return any(_never_uniform(part, seen) for part in parts)
-
-
 def _choice(ways: list[str]) -> str:
     if len(ways) < 3:
         return " or ".join(ways)
@@ -49,7 +39,9 @@ def _choice(ways: list[str]) -> str:
 
 class _Search:
     def __init__(self, root: Layout, standard_layout: bool) -> None:
-        rewritten = root.kind == "struct" and not _never_uniform(root, set())
+        # `uniform_safe` cannot make an atomic or a runtime-sized array legal.
+        never = any(part.kind == "atomic" or part.is_runtime_array for part in parts(root))
+        rewritten = root.kind == "struct" and not never
         self.ways_out = [f"uniform_safe({root.name})", "var<storage>"] if rewritten else ["var<storage>"]
         # The end of a list that starts with another way out.
         self.others = f", {self.ways_out[0]}, or var<storage>" if rewritten else " or var<storage>"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..layout import SCALARS, Layout, is_host_shareable, naga, unpack_function, wgsl_scalar
+from ..layout import SCALARS, Layout, is_host_shareable, naga, parts, unpack_function, wgsl_scalar
 
 NOTED_FAULTS = 4
 
@@ -19,19 +19,16 @@ def lines(layout: Layout) -> Iterator[str]:
     """
     if not is_host_shareable(layout):
         return
-    parts: dict[int, Layout] = {}
-    _collect(layout, parts)
-    atomic = any(part.kind == "atomic" for part in parts.values())
+    found = list(parts(layout))
+    atomic = any(part.kind == "atomic" for part in found)
     if layout.is_runtime_sized or atomic:
         yield f"uniform: no, {'a runtime-sized array' if layout.is_runtime_sized else 'an atomic'} needs var<storage>"
     else:
         yield from _uniform(layout)
     for row in SCALARS.values():
-        if row.extension and any(wgsl_scalar(part) == row.name for part in parts.values()):
+        if row.extension and any(wgsl_scalar(part) == row.name for part in found):
             yield f"{row.name}: the shader needs `enable {row.extension};`, the device the feature {row.feature}"
-    for name, function in dict.fromkeys(
-        (part.name, unpack_function(part)) for part in parts.values() if not part.element
-    ):
+    for name, function in dict.fromkeys((part.name, unpack_function(part)) for part in found if not part.element):
         if function:
             yield f"{name}: the shader declares u32 and reads it with {function}"
     if atomic:
@@ -48,13 +45,3 @@ def _uniform(layout: Layout) -> Iterator[str]:
         yield f"uniform: {len(faults) - NOTED_FAULTS} more faults; check_uniform() lists all"
     elif not faults:
         yield "uniform: legal"
-
-
-def _collect(layout: Layout, parts: dict[int, Layout]) -> None:
-    if id(layout) in parts:
-        return
-    parts[id(layout)] = layout
-    if layout.element is not None:
-        _collect(layout.element, parts)
-    for member in layout.fields:
-        _collect(member.layout, parts)

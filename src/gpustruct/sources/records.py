@@ -12,9 +12,9 @@ import numpy as np
 
 from .. import _numbers, _records, _structs
 from .. import layout as layouts
-from ..batches import DTYPES, Batch, ColumnSpec, as_batch
+from ..batches import Batch, ColumnSpec, as_batch
 from ..byte_columns import batch_over
-from ..column_checks import SplitColumn, check_numbers, code_of, is_words, range_error, spelled, turned
+from ..column_checks import SplitColumn, check_numbers, code_of, is_words, misfits, range_error, spelled, turned
 from ..columns import SCALAR_CODES
 from ..errors import SourceError
 from ..layout import Layout
@@ -218,18 +218,10 @@ def fitting(spec: ColumnSpec, path: str, index: Index, value: Any) -> np.ndarray
             way_out += ZERO_FILLED
         facts = {"inner": spec.inner, "type": spec.type.__name__, "shape": shape, "where": where}
         raise SourceError.of("record-shape", way_out=way_out, **facts)
-    scalar = layouts.RECORD_SCALARS[spec.core.__layout__.scalar]
+    bad = misfits(array, spec.core.__layout__.scalar)
     if is_words(spec, array):
         words = array.view("<u4") >> np.array([0, 10, 20, 30], np.uint32)
-        array, bad = (words & [1023, 1023, 1023, 3]) / [1023, 1023, 1023, 3], np.zeros(array.shape, bool)
-    elif scalar.is_normalized:
-        bad = ~((array >= scalar.low) & (array <= scalar.high)) if array.dtype.kind == "f" else np.zeros((), bool)
-    elif scalar.is_integer:
-        bad = (array < scalar.low) | (array > scalar.high) if array.dtype.kind != "b" else np.zeros(array.shape, bool)
-    else:
-        with np.errstate(over="ignore"):
-            narrowed = array.astype(DTYPES[scalar.name])
-        bad = np.isinf(narrowed) & np.isfinite(array)
+        array = (words & [1023, 1023, 1023, 3]) / [1023, 1023, 1023, 3]
     if bad.any():
         at = tuple(int(k) for k in np.argwhere(bad)[0])
         raise range_error(spec, array[at], place_of(path, index + at))

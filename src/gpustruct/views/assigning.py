@@ -43,7 +43,7 @@ def assign_rows(spec: ColumnSpec, element: Layout, where: str, rows: Any, value:
 
 def dims_of(layout: Layout) -> Shape:
     """The counts of nested arrays, the outermost first."""
-    return () if layout.element is None else (layout.count or 0, *dims_of(layout.element))
+    return tuple(count or 0 for count, _ in layout.axes)
 
 
 def batch_of_rows(cls: Any, rows: Any) -> Any:

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 
 from ..errors import WgslError
-from ..layout import Layout, Member
+from ..layout import Layout, Member, structs_in
 from ..types import layout_of
 from .module import Module
 
@@ -45,10 +45,8 @@ def stubs(module: Module) -> str:
 class _Text:
     def __init__(self, module: Module) -> None:
         self.module = module
-        seen: dict[int, Layout] = {}
-        for cls in module.structs.values():
-            _inner_first(layout_of(cls), seen)
-        self.layouts = list(seen.values())
+        found = (struct for cls in module.structs.values() for struct in structs_in(layout_of(cls)))
+        self.layouts = list({id(struct): struct for struct in found}.values())
         self.members = {member.name for layout in self.layouts for member in layout.fields}
         self.taken = {layout.name for layout in self.layouts}
         self.imported: dict[str, dict[str, str]] = {}
@@ -130,14 +128,6 @@ class _Text:
             name += "_"
         self.taken.add(name)
         return name
-
-
-def _inner_first(layout: Layout, seen: dict[int, Layout]) -> None:
-    core = layout.core
-    if core.kind == "struct" and id(core) not in seen:
-        for member in core.fields:
-            _inner_first(member.layout, seen)
-        seen[id(core)] = core
 
 
 def _is_writable(name: str) -> bool:

@@ -18,7 +18,6 @@ class Target:
     def __init__(self, name: str) -> None:
         self.name = name
         self.is_naga = name == "naga"
-        self.is_tint = name == "tint"
 
     def wants(self, rule: str) -> bool:
         """Whether the warning of `rule` says something about this target."""

@@ -54,7 +54,6 @@ class _Conditional:
         self.text = text
         self.state = state
         self.angles = 0
-        self.is_block = False
 
 
 def first_in(text: str, comments: list[tuple[int, int]]) -> re.Match[str] | None:
@@ -115,10 +114,8 @@ class _Reader:
         text = " ".join(self.text[start : min(end, start + 60)].split())
         self.result.marks.append((start, end, text, state is not None))
         self.result.blank.append((start, end))
-        part = _Conditional(end, depth, text, state)
-        self.parts.append(part)
+        self.parts.append(_Conditional(end, depth, text, state))
         if block := _TO_BLOCK.match(self.text, end):
-            part.is_block = True
             self.result.blank.append((block.end() - 1, block.end()))
             self.stack.append("block")
             self.blocks += 1

@@ -7,7 +7,7 @@ from itertools import count
 from typing import Any, Literal
 
 from ..errors import LayoutError, WgslError
-from ..layout import Layout, Member, is_host_shareable, naga, unpack_function, wgsl_name, wgsl_scalar
+from ..layout import Layout, Member, is_host_shareable, naga, structs_in, unpack_function, wgsl_name, wgsl_scalar
 from ..types import layout_of
 from . import stage_attributes
 
@@ -53,7 +53,7 @@ def declare(*types: Any, padding: Literal["attributes", "members"] | None = None
     used = {"u32", "vec4u", "f16", "array"} if padding == "members" else set[str]()
     uses_f16 = False
     stages = dict(found for type_ in types for found in _stage_structs(type_))
-    for layout in (struct for type_ in types for struct in _structs(layout_of(type_), naga_aligns)):
+    for layout in (struct for type_ in types for struct in structs_in(layout_of(type_))):
         # Inner structs come first, so that their alignments are known.
         naga_aligns[id(layout)] = max(_naga_align(member, naga_aligns) for member in layout.fields)
         text = _struct_text(layout, padding, naga_aligns, stages.get(id(layout), {}))
@@ -74,16 +74,6 @@ def _remarks(types: tuple[Any, ...]) -> dict[str, str]:
         line = f"// {misread.path}: naga 29 reads it wrongly from uniform; {misread.remedy}.\n"
         found.setdefault(misread.outer.name, {})[line] = None
     return {name: "".join(lines) for name, lines in found.items()}
-
-
-def _structs(layout: Layout, seen: dict[int, int]) -> Iterator[Layout]:
-    """Every struct inside `layout` that is not in `seen` yet, inner structs first."""
-    core = layout.core
-    if core.kind == "struct" and id(core) not in seen:
-        seen[id(core)] = 0
-        for member in core.fields:
-            yield from _structs(member.layout, seen)
-        yield core
 
 
 def _stage_structs(type_: Any) -> Iterator[tuple[int, Mapping[str, str]]]:
