@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
@@ -11,6 +12,7 @@ import wgpu
 
 from gpustruct import BindingError, Struct, f32, u32
 from gpustruct.gpu import RecordBuffer, backend, write_buffer
+from gpustruct.gpu.backend import packages
 
 
 class Params(Struct):
@@ -46,12 +48,14 @@ class OtherDevice(Base):
 
 
 @pytest.fixture
-def other(device: Any, monkeypatch: pytest.MonkeyPatch) -> OtherDevice:
+def other(device: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[OtherDevice]:
     package: Any = ModuleType("wgpudawn")
     package.GPUObjectBase, package.GPUError = Base, OtherError
     package.GPUDevice, package.GPUQueue, package.GPUBuffer = OtherDevice, OtherQueue, OtherBuffer
     monkeypatch.setitem(sys.modules, "wgpudawn", package)
-    return OtherDevice()
+    yield OtherDevice()
+    # Which classes are whose is remembered.
+    packages._is_kind.cache_clear()
 
 
 def test_which_package_made_an_object(device: Any, other: OtherDevice) -> None:
