@@ -36,7 +36,8 @@ def methods() -> list[tuple[str, Any]]:
     found = []
     for name, thing in public():
         if inspect.isclass(thing) and not isinstance(thing, types.TypeMeta) and not issubclass(thing, Exception):
-            for member, value in vars(thing).items():
+            ours = [base for base in thing.__mro__ if base.__module__.startswith("gpustruct")]
+            for member, value in ((member, value) for base in ours for member, value in vars(base).items()):
                 if not member.startswith("_") and (inspect.isfunction(value) or isinstance(value, property)):
                     found.append((f"{name}.{member}", value))
     return found

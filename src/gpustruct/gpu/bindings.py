@@ -22,13 +22,7 @@ Record = TypeVar("Record", bound=Batch)
 
 
 class BindableRecords(Generic[Record]):
-    """Records of one type in a wgpu buffer that can be bound. `RecordBuffer` adds reads and writes.
-
-    >>> import wgpu
-    >>> from gpustruct import vec3f
-    >>> BindableRecords(wgpu.utils.get_default_device(), vec3f, 100).stride
-    16
-    """
+    """Records of one type in a wgpu buffer that can be bound. `RecordBuffer` adds reads and writes."""
 
     def __init__(
         self,

@@ -70,16 +70,7 @@ def send(device: Any, buffer: Any, writes: Sequence[Write], *, function: str = "
 
 
 def send_all(device: Any, buffer_writes: BufferWrites, *, function: str, encoder: Any = None) -> None:
-    """`send` for several buffers: all commands in one submit, in order. A buffer may come more than once.
-
-    >>> import wgpu
-    >>> device = wgpu.utils.get_default_device()
-    >>> usage = wgpu.BufferUsage.COPY_DST | wgpu.BufferUsage.COPY_SRC
-    >>> first, second = (device.create_buffer(size=4, usage=usage) for _ in range(2))
-    >>> send_all(device, [(first, [Data(b"abcd", 0, 4)]), (second, [BufferCopy(first, 0, 0, 4)])], function="write")
-    >>> bytes(device.queue.read_buffer(second))
-    b'abcd'
-    """
+    """`send` for several buffers: all commands in one submit, in order. A buffer may come more than once."""
     try:
         # If a view were sent between the two steps, it would remember bytes that are about to be overwritten.
         with changes.SentBytes.lock:
@@ -108,14 +99,6 @@ def send_bytes(write: WriteFrom, buffer: Any, sent: changes.SentBytes, target: i
     """`send` of the first `size` bytes of the memory that `write` sends, with the least overhead.
 
     `write` is from `backend.write_from`, `sent` must be ``changes.sent_to(buffer)``.
-
-    >>> import wgpu
-    >>> from gpustruct.gpu.backend import write_from
-    >>> device = wgpu.utils.get_default_device()
-    >>> buffer = device.create_buffer(size=4, usage=wgpu.BufferUsage.COPY_DST | wgpu.BufferUsage.COPY_SRC)
-    >>> send_bytes(write_from(device, bytearray(b"abcdef")), buffer, changes.sent_to(buffer), 0, 4)
-    >>> bytes(device.queue.read_buffer(buffer))
-    b'abcd'
     """
     try:
         with sent.lock:

@@ -16,13 +16,7 @@ from .readback import PendingRead, Reader, empty_batch
 
 
 class ReadableRecords(BindableRecords[Record]):
-    """Records of one type in a wgpu buffer that can be bound and read.
-
-    >>> import wgpu
-    >>> from gpustruct import vec3f
-    >>> len(ReadableRecords(wgpu.utils.get_default_device(), vec3f, 4).read(0, 4))
-    4
-    """
+    """Records of one type in a wgpu buffer that can be bound and read."""
 
     # A checker does not know the elements of an array type.
     @overload

@@ -50,18 +50,7 @@ _Place = tuple[str, str] | None
 
 
 def departures(layout: Layout) -> Iterator[Departure]:
-    """Every struct in `layout` that naga lays out differently, outer ones first, each at the first place it occurs.
-
-    >>> from typing import Annotated
-    >>> from gpustruct import Struct, u32, align, layout_of
-    >>> class Inner(Struct):
-    ...     a: Annotated[u32, align(16)]
-    >>> class Outer(Struct):
-    ...     n: u32
-    ...     inner: Inner
-    >>> [(found.path, found.offsets, found.size) for found in departures(layout_of(Outer))]
-    [('Outer', (0, 4), 20)]
-    """
+    """Every struct in `layout` that naga lays out differently, outer ones first, each at the first place it occurs."""
     known: dict[int, Placement] = {}
     _measure(layout, known)
     yield from _search(layout, layout.name, known, set())

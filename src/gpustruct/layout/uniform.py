@@ -15,10 +15,6 @@ def faults(layout: Layout, *, standard_layout: bool) -> Iterator[GpuStructError]
     """Every reason why `layout` is not legal there, outer types first. A struct is searched only at its first place.
 
     `standard_layout` is for devices with the language feature ``uniform_buffer_standard_layout``, which lifts some rules.
-
-    >>> from gpustruct import array, f32, layout_of
-    >>> [fault.rule for fault in faults(layout_of(array[f32, 4]), standard_layout=False)]
-    ['array-stride-uniform']
     """
     yield from _Search(layout, standard_layout).within(layout, layout.name)
 

@@ -10,13 +10,7 @@ NOTED_FAULTS = 4
 
 
 def lines(layout: Layout) -> Iterator[str]:
-    """Whether the type is legal in uniform, what shader and device need for it, and what naga does differently.
-
-    >>> from gpustruct import u32, atomic, layout_of
-    >>> print("\\n".join(lines(layout_of(atomic[u32]))))
-    uniform: no, an atomic needs var<storage>
-    atomic: bind it as var<storage, read_write>
-    """
+    """Whether the type is legal in uniform, what shader and device need for it, and what naga does differently."""
     if not is_host_shareable(layout):
         return
     found = list(parts(layout))

@@ -14,12 +14,7 @@ PADDING = "(padding"
 
 
 def rows(layout: Layout) -> Iterator[Cells]:
-    """(offset, size, align, type, name) of each member, also of nested structs. Names of gaps start with PADDING.
-
-    >>> from gpustruct import vec3f, layout_of
-    >>> list(rows(layout_of(vec3f)))
-    [('0', '12', '16', 'vec3f', '(value)')]
-    """
+    """(offset, size, align, type, name) of each member, also of nested structs. Names of gaps start with PADDING."""
     yield from _rows(layout, 0, "")
 
 

@@ -61,18 +61,6 @@ def smallest_order(layout: Layout, *, uniform: bool) -> Order:
     if that is one of them. With `uniform`, only orders that are legal in ``var<uniform>`` count, if the present
     one is. The order is proven minimal for structs of up to `PROVEN_MEMBERS` members, and for larger ones whose
     members are of few kinds.
-
-    >>> from gpustruct import Struct, f32, vec4f, vec3f, layout_of
-    >>> class MaterialBad(Struct):
-    ...     roughness: f32
-    ...     color: vec4f
-    ...     metallic: f32
-    ...     emission: vec3f
-    ...     opacity: f32
-    ...     cutoff: f32
-    >>> order = smallest_order(layout_of(MaterialBad), uniform=True)
-    >>> order.proven, [layout_of(MaterialBad).fields[i].name for i in order.indices]
-    (True, ['color', 'roughness', 'metallic', 'opacity', 'emission', 'cutoff'])
     """
     tail = layout.tail
     members = layout.fields if tail is None else layout.fields[:-1]

@@ -14,38 +14,20 @@ __all__ = ["difference", "html", "naga_notes", "notes", "rows", "summary", "text
 
 
 def text(layout: Layout) -> str:
-    """The summary, the offset table and the notes.
-
-    >>> from gpustruct import f32, layout_of
-    >>> print(text(layout_of(f32)))
-    f32: size 4, align 4, stride 4, no padding
-    offset  size  align  type  name
-         0     4      4  f32   (value)
-    uniform: legal
-    """
+    """The summary, the offset table and the notes."""
     shown = table.text(offsets.HEADING, list(rows(layout)), offsets.RIGHT)
     return "\n".join([summary(layout), shown, *notes(layout)])
 
 
 def html(layout: Layout) -> str:
-    """The same as HTML for notebooks, with padding hatched.
-
-    >>> from gpustruct import f32, layout_of
-    >>> html(layout_of(f32)).count("<tr")
-    2
-    """
+    """The same as HTML for notebooks, with padding hatched."""
     shown = list(rows(layout))
     muted = [row[4].startswith(offsets.PADDING) for row in shown]
     return table.html(summary(layout), offsets.HEADING, shown, offsets.RIGHT, muted, list(notes(layout)))
 
 
 def summary(layout: Layout) -> str:
-    """One line with name, size, align, stride, and the share of padding.
-
-    >>> from gpustruct import array, vec3f, layout_of
-    >>> summary(layout_of(array[vec3f]))
-    'array<vec3f>: header 0, align 16, stride 16, runtime-sized, padding 0 bytes in the header, 4 an element'
-    """
+    """One line with name, size, align, stride, and the share of padding."""
     facts = f"align {layout.align}, stride {layout.stride}"
     if layout.is_runtime_sized:
         tail = (layout.fields[-1].layout if layout.fields else layout).element
@@ -60,14 +42,7 @@ def summary(layout: Layout) -> str:
 
 
 def difference(before: Layout, after: Layout) -> comparing.Comparison:
-    """The differences between two layouts, member by member.
-
-    >>> from gpustruct import f32, u32, layout_of
-    >>> print(difference(layout_of(f32), layout_of(u32)))
-    f32 -> u32: size 4, align 4, padding 0 bytes
-       name     type        offset  size
-    ~  (value)  f32 -> u32  0          4
-    """
+    """The differences between two layouts, member by member."""
     facts = [
         f"{what} {old}" if old == new else f"{what} {old} -> {new}"
         for what, old, new in (
