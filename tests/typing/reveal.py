@@ -25,7 +25,7 @@ from gpustruct import (
     view,
 )
 from gpustruct.gpu import RecordBuffer, ShardedBuffer, read_buffer
-from gpustruct.vertex import Vertex, float32x3, unorm8x4
+from gpustruct.vertex import Vertex, float16x2, float32x3, sint8x4, snorm8x4, snorm16x2, uint8x4, unorm8x4, unorm16x2
 from gpustruct.vertex import layout as vertex_layout
 
 
@@ -163,3 +163,51 @@ reveal_type(unpack(Corner, pack(corner)))  # Corner
 reveal_type(vertex_layout(Corner))  # dict[str, Any]
 Corner(position=np.zeros((2, 3)))  # error: Argument missing for parameter "color"
 corner.colour  # error: Cannot access attribute "colour"
+
+
+class Packed(Struct):
+    color: unorm8x4
+    normal: Annotated[snorm8x4, align(16)]
+    numbers: uint8x4
+    signs: sint8x4
+    place: unorm16x2
+    turn: snorm16x2
+    size: float16x2
+    palette: array[unorm8x4, 8]
+    tail: array[unorm8x4]
+
+
+packed = Packed(
+    color=(1.0, 1, 1, 1),
+    normal=np.zeros((3, 4)),
+    numbers=[1, 2, 3, 4],
+    signs=0,
+    place=(0.0, 1),
+    turn=(0.0, -1),
+    size=np.zeros((3, 2), np.float16),
+    palette=np.zeros((8, 4), np.uint8),
+    tail=unorm8x4(np.zeros((9, 4))),
+)
+reveal_type(packed)  # Packed
+reveal_type(packed.color)  # NDArray[Any]
+reveal_type(packed.normal)  # NDArray[Any]
+reveal_type(packed.numbers)  # NDArray[Any]
+reveal_type(packed.signs)  # NDArray[Any]
+reveal_type(packed.place)  # NDArray[Any]
+reveal_type(packed.turn)  # NDArray[Any]
+reveal_type(packed.size)  # NDArray[Any]
+reveal_type(packed.palette)  # Any
+reveal_type(packed.tail)  # Any
+reveal_type(Packed.color)  # Field
+reveal_type(Packed.normal.offset)  # int
+reveal_type(unpack(unorm8x4, pack(packed)))  # unorm8x4
+reveal_type(unpack(Packed, pack(packed)))  # Packed
+reveal_type(array[unorm8x4, 8](np.zeros((8, 4), np.uint8)))  # array
+reveal_type(RecordBuffer(device, unorm8x4, data=unorm8x4([0.0, 0, 0, 1])).read())  # unorm8x4
+reveal_type(RecordBuffer(device, Packed, 4).read_async().result().color)  # NDArray[Any]
+one = view(Packed)
+one.color = np.array([255, 0, 0, 255], np.uint8)
+one.update(color=(1.0, 0, 0, 1), place=[0.5, 0.5])
+one.color = Camera  # error: Cannot assign to attribute "color"
+Packed(color=(1.0, 1, 1, 1))  # error: Arguments missing for parameters "normal"
+packed.colour  # error: Cannot access attribute "colour"

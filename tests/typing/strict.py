@@ -30,6 +30,7 @@ from gpustruct import (
     vec4i,
     view,
 )
+from gpustruct.vertex import Vertex, float16x2, float32x3, snorm8x4, unorm8x4, unorm10_10_10_2, unorm16x2
 
 COUNT = 6
 
@@ -88,3 +89,28 @@ def brighten(lights: array[Light, 4], by: f32) -> array[Light, 4]:
 def color_of(scene: Scene) -> Light:
     lights: Light = scene.lights
     return lights[2:]
+
+
+class Tinted(Struct):
+    color: unorm8x4
+    normal: Annotated[snorm8x4, align(8)]
+    places: array[unorm16x2, 4]
+    halves: array[array[float16x2, 2], 3]
+    tail: array[unorm8x4]
+
+
+class Corner(Vertex):
+    position: float32x3
+    color: unorm8x4
+    direction: unorm10_10_10_2
+
+
+tint = view(Tinted, count=3)
+tint.color = np.array([255, 0, 0, 255], np.uint8)
+tinted: Tinted = Tinted(
+    color=(1.0, 0, 0, 1), normal=[0.0, 0, 1, 0], places=np.zeros((4, 2)), halves=np.zeros((3, 2, 2)), tail=unorm8x4([0.0, 0, 0, 1])
+)  # fmt: skip
+column: np.ndarray = tinted.color
+corner: Corner = unpack(
+    Corner, pack(Corner(position=(0, 0, 0), color=(1.0, 0, 0, 1), direction=np.zeros(4, np.uint32)))
+)
