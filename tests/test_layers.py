@@ -31,7 +31,7 @@ LAYERS: list[set[str]] = [
     {"twins"},
     {"formats"},
     {"wgsl"},
-    {"threads", "columns", "dtypes"},
+    {"threads", "columns", "dtypes", "inferring"},
     {"plan"},
     {"byte_columns"},
     {"sources"},

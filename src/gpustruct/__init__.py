@@ -84,8 +84,9 @@ if TYPE_CHECKING:
     from . import gpu as gpu
     from . import vertex as vertex
     from . import wgsl as wgsl
-    from .dtypes import dtype_of, struct_of
+    from .dtypes import dtype_of
     from .files import pack_to
+    from .inferring import struct_of
     from .report import diagram, suggest
     from .sources import batch
     from .uniform import uniform_safe
@@ -174,7 +175,7 @@ _LATER = {
     "diagram": "report",
     "dtype_of": "dtypes",
     "pack_to": "files",
-    "struct_of": "dtypes",
+    "struct_of": "inferring",
     "suggest": "report",
     "uniform_safe": "uniform",
     "view": "views",

@@ -56,6 +56,7 @@ TEMPLATES = {
     "dtype-bits": "a member must fill whole bytes (current: bit fields {fields}) - at {where}; declare the number that they share as one field, such as ('flags', ctypes.c_uint32)",
     "dtype-ask": "a member's type must be clear from its dtype (current: {current}; inferred {inferred}) - at {where}; say which: types={way_out}",
     "dtype-types": "types must be a mapping from members to types (current: {current}) - at struct_of(..., types=...); pass {{'color': vec4f}}",
+    "dtype-base": "base must be Struct or Vertex (current: {current}) - at struct_of(..., base=...); pass Struct, or Vertex for vertex data",
     "dtype-answers": "types must name members (unknown: {unknown}) - at struct_of(...) of {where}; use dotted names for nested members, or leave them out",
     "length-size": "a binding size must be a whole number of at least {minimum} bytes (current: {size!r}) - at {where}; bind {minimum} bytes or more",
 }
