@@ -15,34 +15,33 @@ from setuptools.command.build import build
 from setuptools.command.build_ext import build_ext
 
 # Instruction sets are chosen per function, by attributes in the C, and at import: no flag here may name one, or the wheel
-# would crash on an older processor. Only the loops in csrc gain from -O3. -O1 compiles Cython's code, which mostly calls
-# Python, in 0.6 of the time of -O2. Python's own flags ask for debug information, which doubles the time of a build.
-COMMON = ["-g0", "-std=c11", "-fvisibility=hidden"]
-KERNEL, OTHERS = ["-O3", *COMMON], ["-O1", *COMMON]
+# would crash on an older processor. Only the loops in csrc gain from -O3. Cython's code mostly calls Python: -O1 compiles it
+# in 0.6 of the time of -O2, and -Os makes it slower. Python's own flags ask for debug information, which doubles the time of a
+# build. Only debuggers and C++ exceptions read unwind tables.
+CYTHON = ["-O1", "-g0", "-std=c11", "-fvisibility=hidden", "-fno-asynchronous-unwind-tables"]
+CSRC = ["-O3"]
 # Without symbols a module has half the size.
 link_args = ["-Wl,-x"] if sys.platform == "darwin" else ["-Wl,-s"]
 if sys.platform == "win32":
-    KERNEL = OTHERS = link_args = []
+    CYTHON = CSRC = link_args = []
 elif os.environ.get("GPUSTRUCT_SANITIZE") == "1":
     link_args = ["-fsanitize=address,undefined"]
-    KERNEL = OTHERS = ["-std=c11", "-O1", "-g", "-fno-omit-frame-pointer", *link_args]
+    CYTHON, CSRC = ["-std=c11", "-O1", "-g", "-fno-omit-frame-pointer", *link_args], []
 
 
-def extension(name: str, compile_args: list[str], *sources: str) -> Extension:
+def extension(name: str, *sources: str) -> Extension:
     options: dict[str, Any] = {
         "include_dirs": ["csrc", "src/gpustruct", numpy.get_include()],
         "define_macros": [("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
         "depends": sorted([*glob("csrc/*.h"), *glob("src/gpustruct/*.h"), *glob("src/gpustruct/*.pxd")]),
     }
     sources = (f"src/gpustruct/{name}.pyx", *sources)
-    return Extension(
-        f"gpustruct.{name}", [*sources], extra_compile_args=compile_args, extra_link_args=link_args, **options
-    )
+    return Extension(f"gpustruct.{name}", [*sources], extra_compile_args=CYTHON, extra_link_args=link_args, **options)
 
 
 # The C is linked into _kernel alone; the others reach it through _kernel.pxd.
-kernel = extension("_kernel", KERNEL, *sorted(glob("csrc/*.c")))
-others = [extension(name, OTHERS) for name in ("_batches", "_binding", "_numbers", "_records", "_structs", "_views")]
+kernel = extension("_kernel", *sorted(glob("csrc/*.c")))
+others = [extension(name) for name in ("_batches", "_binding", "_numbers", "_records", "_structs", "_views")]
 
 
 class BuildTables(Command):
@@ -87,6 +86,8 @@ class BuildExtensions(build_ext):
 
         def compile_one(source: str, options: dict[str, Any]) -> list[str]:
             print("compiling", source, flush=True)
+            if Path(source).parent.name == "csrc":
+                options = {**options, "extra_postargs": [*(options["extra_postargs"] or []), *CSRC]}
             return compile_files([source], **options)
 
         def compile_all(sources: list[str], **options: Any) -> list[str]:
@@ -105,7 +106,8 @@ setup(
     ext_modules=cythonize(
         [kernel, *others],
         build_dir="build/cython",
-        compiler_directives={"language_level": 3, "freethreading_compatible": True},
+        # Without "binding", functions are of the plain type of built-in functions, and a seventh of the code goes.
+        compiler_directives={"language_level": 3, "freethreading_compatible": True, "binding": False},
         quiet=True,
     ),
     options={"build_ext": {"parallel": os.cpu_count()}},

@@ -6,12 +6,15 @@ import os
 import numpy as np
 
 cimport cython
+cimport numpy as cnp
 from cpython.buffer cimport (
     PyBUF_SIMPLE, PyBUF_STRIDES, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer,
 )
 from libc.stdint cimport int64_t, uintptr_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
+
+cnp.import_array()
 
 OVERLAP = -2
 
@@ -118,6 +121,16 @@ cdef void extent(Py_buffer *view, uintptr_t *low_high) noexcept:
     low_high[1] += view.itemsize
 
 
+cdef const int64_t *integers(cnp.ndarray array, int ndim) except NULL:
+    """The values of a contiguous array of int64. A typed memoryview would add 50 kB of code to the module."""
+    if (
+        array is None or cnp.PyArray_NDIM(array) != ndim or cnp.PyArray_TYPE(array) != cnp.NPY_INT64
+        or not cnp.PyArray_ISCARRAY_RO(array)
+    ):
+        raise ValueError(f"expected a contiguous int64 array of {ndim} dimensions")
+    return <const int64_t *>cnp.PyArray_DATA(array)
+
+
 cdef class Plan:
     """The steps that pack or unpack records of one kind. Any number of runs share it."""
 
@@ -125,18 +138,17 @@ cdef class Plan:
         self.memory = NULL
         self.kind = b""
 
-    def __init__(self, steps, const int64_t[:, ::1] loops, const int64_t[::1] temps, int64_t size):
-        cdef const unsigned char[::1] step_data
-        cdef size_t step_bytes
-        cdef size_t loop_bytes = loops.shape[0] * sizeof(scatter_loop)
-        cdef size_t temp_bytes = temps.shape[0] * sizeof(int64_t)
+    def __init__(self, cnp.ndarray steps not None, cnp.ndarray loops, cnp.ndarray temps, int64_t size):
+        cdef const int64_t *loop_data = integers(loops, 2)
+        cdef const int64_t *temp_data = integers(temps, 1)
+        cdef size_t step_bytes = cnp.PyArray_NBYTES(steps)
+        cdef size_t loop_bytes = cnp.PyArray_NBYTES(loops)
+        cdef size_t temp_bytes = cnp.PyArray_NBYTES(temps)
         cdef char *at
         if self.memory != NULL:
             raise ValueError("a Plan is made once")
-        if steps.dtype != STEP or loops.shape[1] != 3:
+        if steps.dtype != STEP or steps.ndim != 1 or not cnp.PyArray_ISCARRAY_RO(steps) or loops.shape[1] != 3:
             raise ValueError("steps must be an array of STEP, and a loop has a count and two steps")
-        step_data = steps.view(np.uint8)
-        step_bytes = step_data.shape[0]
         self.memory = malloc(step_bytes + loop_bytes + temp_bytes + 8)
         if self.memory == NULL:
             raise MemoryError
@@ -144,15 +156,15 @@ cdef class Plan:
         memset(&self.plan, 0, sizeof(scatter_plan))
         self.plan.steps = <const scatter_step *>at
         if step_bytes:
-            memcpy(at, &step_data[0], step_bytes)
+            memcpy(at, cnp.PyArray_DATA(steps), step_bytes)
         at += step_bytes
         self.plan.loops = <const scatter_loop *>at
         if loop_bytes:
-            memcpy(at, &loops[0, 0], loop_bytes)
+            memcpy(at, loop_data, loop_bytes)
         at += loop_bytes
         self.plan.temps = <const int64_t *>at
         if temp_bytes:
-            memcpy(at, &temps[0], temp_bytes)
+            memcpy(at, temp_data, temp_bytes)
         self.plan.step_count, self.plan.temp_count, self.plan.size = len(steps), temps.shape[0], size
 
     def __dealloc__(self):
@@ -172,15 +184,17 @@ cdef class Run:
         self.records = self.size = 0
         memset(&self.plan, 0, sizeof(scatter_plan))
 
-    def __init__(self, Plan plan not None, list arrays, tuple views, const int64_t[:, ::1] strides,
-                 const int64_t[::1] shape, bint writable):
+    def __init__(self, Plan plan not None, list arrays, tuple views, cnp.ndarray strides, cnp.ndarray shape,
+                 bint writable):
+        cdef const int64_t *stride_data = integers(strides, 2)
+        cdef const int64_t *shape_data = integers(shape, 1)
         cdef int columns = len(arrays), ndim = shape.shape[0], k
         cdef Py_buffer view
         if self.memory != NULL:
             raise ValueError("a Run is bound once")
         if strides.shape[0] != columns or (columns and strides.shape[1] != ndim) or ndim < 1:
             raise ValueError("strides must have a row for each column and an entry for each dimension")
-        bind_run(self, plan, columns, len(views), ndim, &shape[0], (arrays, views))
+        bind_run(self, plan, columns, len(views), ndim, shape_data, (arrays, views))
         for k in range(columns):
             PyObject_GetBuffer(arrays[k], &view, PyBUF_STRIDES)
             self.plan.bases[k] = <char *>view.buf
@@ -191,7 +205,7 @@ cdef class Run:
             extent(&view, &self.extents[2 * k])
             PyBuffer_Release(&view)
         if columns:
-            memcpy(self.strides, &strides[0, 0], columns * ndim * sizeof(int64_t))
+            memcpy(self.strides, stride_data, columns * ndim * sizeof(int64_t))
 
     def __dealloc__(self):
         free(self.memory)

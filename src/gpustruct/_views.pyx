@@ -2,7 +2,9 @@
 """The records that `view` returns: each member is a descriptor that reads and writes the record's bytes."""
 
 cimport numpy as cnp
-from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBUF_STRIDES, PyBUF_WRITABLE
+from cpython.buffer cimport (
+    PyBUF_FORMAT, PyBUF_ND, PyBUF_SIMPLE, PyBUF_STRIDES, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer,
+)
 from cpython.number cimport PyNumber_AsSsize_t
 from cpython.object cimport PyObject_GenericSetAttr
 from cpython.slice cimport PySlice_AdjustIndices, PySlice_Unpack
@@ -245,11 +247,27 @@ def element_of(Records records not None):
     return records.element
 
 
-def differences(const unsigned char[::1] now, unsigned char[::1] before, Py_ssize_t gap):
-    """(offset, size) of the words that differ, joined where at most `gap` bytes are between; updates `before`."""
-    cdef Py_ssize_t length = now.shape[0], k = 0, first = -1, last = 0, step
-    if before.shape[0] != length:
-        raise ValueError("both must have the same length")
+def differences(now not None, before not None, Py_ssize_t gap):
+    """(offset, size) of the words that differ, joined where at most `gap` bytes are between; updates `before`.
+
+    Both are contiguous buffers of one length.
+    """
+    cdef Py_buffer new, old
+    PyObject_GetBuffer(now, &new, PyBUF_SIMPLE)
+    try:
+        PyObject_GetBuffer(before, &old, PyBUF_SIMPLE | PyBUF_WRITABLE)
+        try:
+            if new.len != old.len:
+                raise ValueError("both must have the same length")
+            return differing_words(<const char *>new.buf, <char *>old.buf, new.len, gap)
+        finally:
+            PyBuffer_Release(&old)
+    finally:
+        PyBuffer_Release(&new)
+
+
+cdef list differing_words(const char *now, char *before, Py_ssize_t length, Py_ssize_t gap):
+    cdef Py_ssize_t k = 0, first = -1, last = 0, step
     found = []
     while k < length:
         step = 256 if length - k >= 256 else length - k
