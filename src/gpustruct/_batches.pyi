@@ -10,6 +10,8 @@ class MemberTable:
 
     def __init__(self, cls: Any, specs: tuple[Any, ...], members: tuple[Any, ...], stride: int) -> None: ...
 
+class RecordFields: ...
+
 class BatchBase:
     __columns__: tuple[Any, ...]
     __shape__: tuple[int, ...]
