@@ -97,10 +97,12 @@ def samples(name: str, rows: int) -> tuple[np.ndarray, np.ndarray]:
         return values, np.maximum(np.rint(values * scales) / scales, low).astype("f4")
     if base.startswith("float"):
         dtype = "f2" if base == "float16" else "f4"
-        values = rng.normal(size=(n, rows)).astype(dtype)
         info = np.finfo(dtype)
-        values[:4] = [[info.max], [info.min], [info.smallest_normal], [0]]
-        return values.astype("f8"), values.astype("f4")
+        values = rng.normal(size=(n, rows))
+        # The extremes, and the halves between two numbers.
+        first = [info.max, info.min, info.smallest_normal, 0, -0.0, 1 + info.eps / 2, 1 + 1.5 * info.eps]
+        values[: len(first)] = np.reshape(first, (-1, 1))
+        return values, values.astype(dtype).astype("f4")
     bits = int(base[4:])
     info = np.iinfo(f"{base[0]}{bits // 8}".replace("s", "i"))
     values = rng.integers(info.min, info.max, (n, rows), dtype=np.int64, endpoint=True)

@@ -1,6 +1,6 @@
 """Random Vertex classes, packed by us and read by a vertex shader: every member of every record, one texel each.
 
-GPUSTRUCT_VERTEX_CLASSES=200 tries that many classes instead of 24.
+GPUSTRUCT_VERTEX_CLASSES=2000 tries that many classes instead of 200.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gpustruct.gpu import RecordBuffer
 from gpustruct.types import make_struct
 from gpustruct.vertex import Vertex
 
-CLASSES = int(os.environ.get("GPUSTRUCT_VERTEX_CLASSES", "24"))
+CLASSES = int(os.environ.get("GPUSTRUCT_VERTEX_CLASSES", "200"))
 RECORDS = 16
 # Mesa 22.3's llvmpipe cannot fetch the first of these and wgpu-py 0.32 has no name for the second: the shader unpacks them.
 UNPACKED = {
