@@ -340,6 +340,12 @@ def test_the_first_bad_value_is_named(isa: str, target: str, dtype: Any, value: 
             check_values(bind(batch), batch, threads)
 
 
+def test_an_infinity_beside_a_bad_value_is_not_named() -> None:
+    values = np.array([[0, np.inf, np.nan], [np.inf, -np.inf, 1e300]])
+    with pytest.raises(SourceError, match=r"vec3f\[1, 2\]"):
+        pack(vec3f(values))
+
+
 def test_wide_loads_stay_inside_the_column(isa: str) -> None:
     """Columns that end where readable memory ends: a load past the last vec3 would crash."""
     mmap = pytest.importorskip("mmap", reason="needs mmap")

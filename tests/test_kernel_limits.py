@@ -180,3 +180,20 @@ def test_every_number_of_records_comes_back(members: dict[str, Any], at_the_end:
         for part in unpack_plan(cls, out).parts:
             assert part.run.gather(data, 0, size, 0, n, mode) == (-1, 0)
         assert all(getattr(out, name).tobytes() == getattr(views, name).tobytes() for name in members), (n, mode)
+
+
+@pytest.mark.parametrize("stride", [-60, -44, -28, 28, 32, 44, 60])
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_masked_records_that_end_with_their_last_value(count: int, stride: int, at_the_end: Place) -> None:
+    """The padding after the last record may be no memory that can be read, and any other may hold anything."""
+    cls = make_struct("Rows", {f"v{k}": vec3f for k in range(count)})
+    names, offsets = list(cls.__members__), [16 * k for k in range(count)]
+    size = 16 * count - 4
+    step = stride + (16 * count - 32) * (1 if stride > 0 else -1)
+    kind = np.dtype({"names": names, "formats": ["3f4"] * count, "offsets": offsets, "itemsize": size})
+    for n, lead, stream in itertools.product((1, 2, 3, 4, 5, 9), (0, 16, 40), (False, True)):
+        memory = at_the_end(np.random.default_rng(n).integers(0, 256, (n - 1) * abs(step) + size, np.uint8))
+        starts = [k * abs(step) for k in range(n)][:: 1 if step > 0 else -1]
+        rows = np.ndarray((n,), kind, memory, starts[0], (step,))
+        want = b"".join(memory[at + 16 * k :][:12].tobytes() + bytes(4) for at in starts for k in range(count))
+        assert packed_at(batch(cls, rows), lead, stream) == want

@@ -561,7 +561,17 @@ def test_the_largest_count(count: int, rule: str) -> None:
     assert caught.value.rule == rule
 
 
-def test_the_largest_count_of_a_layout() -> None:
+def test_the_largest_struct() -> None:
+    """One scalar more would make 2^31 bytes."""
+    values, last = building.array(layout_of(f32), 2**29 - 2), ("last", layout_of(f32), None, None, None)
+    assert building.struct("Large", [("values", values, None, None, None), last]).size == 2**31 - 4
     with pytest.raises(LayoutError) as caught:
-        building.array(layout_of(f32), 2**31)
+        building.struct("Large", [("values", values, None, None, None), last, ("more", *last[1:])])
+    assert caught.value.rule == "array-bytes"
+
+
+@pytest.mark.parametrize("count", [-1, 0, 2**31])
+def test_the_counts_of_a_layout(count: int) -> None:
+    with pytest.raises(LayoutError) as caught:
+        building.array(layout_of(f32), count)
     assert caught.value.rule == "array-count"

@@ -513,6 +513,22 @@ def test_another_view_over_the_same_place_makes_all_of_it_changed() -> None:
     assert changed_ranges(first, buffer) == []
 
 
+def test_changes_a_gap_apart_are_sent_together() -> None:
+    record, buffer = view(array[f32, 5000]), Buffer()
+    changed_ranges(record, buffer)
+    for between, expected in ((4096, [(0, 4104)]), (4100, [(0, 4), (4104, 4)])):
+        record[...][0] += 1
+        record[...][1 + between // 4] += 1
+        assert changed_ranges(record, buffer) == expected
+
+
+def test_bytes_beside_a_view_stay_known() -> None:
+    left, right, buffer = view(array[f32, 8]), view(array[f32, 8]), Buffer()
+    for offset in (32, 0, 64):
+        changed_ranges(right if offset == 32 else left, buffer, offset)
+    assert changed_ranges(right, buffer, 32) == []
+
+
 def test_a_buffer_is_kept_weakly() -> None:
     buffer = Buffer()
     changed_ranges(view(f32), buffer)

@@ -165,8 +165,7 @@ def _check_gather(cls: Any, columns: Columns, facts: dict[str, str]) -> None:
             and view.dtype.str[1:] == (np.dtype("u1") if row.is_word else np.dtype(row.stored)).str[1:]
         ):
             continue
-        # f64 has all 32-bit integers, smaller floats do not.
-        if kind not in ("iu" if integer else "f") and not (integer and view.dtype == np.float64):
+        if kind not in ("iu" if integer else "f"):
             suggestion = "np.int32, np.uint32 or np.int64" if integer else "np.float32 or np.float64"
             raise SourceError.of(
                 "out-dtype", type=leaf.scalar, dtype=view.dtype.name, where=where, suggestion=suggestion
