@@ -277,7 +277,7 @@ PROGRAMS = [
         "BindingError layout-refused",
         START
         + "Program(device, ''.join(f'@group(0) @binding({i}) var<uniform> u{i}: f32;' for i in range(@@)) + '@compute @workgroup_size(1) fn f() {' + ''.join(f'_ = u{i};' for i in range(@@)) + '}')",
-        "1000",
+        "1100",
         "use fewer bindings",
         "4",
     ),
