@@ -20,6 +20,7 @@ LAYERS: list[set[str]] = [
     {"_kernel"},
     {"_numbers", "_batches"},
     {"_records", "_structs", "_views", "_binding"},
+    {"column_specs"},
     {"column_checks"},
     {"libraries"},
     {"broadcasting"},

@@ -17,13 +17,8 @@ from ._batches import BatchBase, MemberTable, fill, make
 from ._batches import set_pack_plan as set_pack_plan
 from ._batches import set_unpack_plan as set_unpack_plan
 from .broadcasting import broadcast_column, common_shape, elements, full_column, leading_shape
-from .column_checks import (
-    ColumnSpec,
-    Shape,
-    SplitColumn,
-    check_numbers,
-    stored_dtype,
-)
+from .column_checks import check_numbers
+from .column_specs import ColumnSpec, Shape, SplitColumn, stored_dtype
 from .errors import SourceError, brief, likely
 from .layout import RECORD_SCALARS, Layout, Scalar, leaves
 from .libraries import read_column

@@ -10,7 +10,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ._batches import BatchBase, make
-from .column_checks import ColumnSpec, Shape, SplitColumn, code_of, is_struct, is_words, spelled
+from .column_checks import code_of
+from .column_specs import ColumnSpec, Shape, SplitColumn, is_struct, is_words, spelled
 from .errors import SourceError
 
 

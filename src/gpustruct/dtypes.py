@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .batches import Batch
-from .column_checks import COLUMN, ELEMENT, PADDING
+from .column_specs import COLUMN, ELEMENT, PADDING
 from .errors import LayoutError, brief
 from .layout import RECORD_SCALARS, Layout
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from . import types
 from .batches import Batch
-from .column_checks import COLUMN, ELEMENT, field_names, is_padding
+from .column_specs import COLUMN, ELEMENT, field_names, is_padding
 from .errors import LayoutError, brief
 from .formats import FORMATS, Vertex
 from .layout import SCALARS

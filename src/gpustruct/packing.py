@@ -12,7 +12,7 @@ import numpy as np
 from . import _binding, _kernel, threads
 from . import layout as layouts
 from .batches import Batch, as_batch, set_pack_plan
-from .column_checks import misfits, out_of_range
+from .column_specs import misfits, out_of_range
 from .columns import Columns, Source, collect, collect_tail
 from .errors import SourceError
 from .layout import Layout, Leaf

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..column_checks import ColumnSpec, SplitColumn, is_numpy_number, is_struct
+from ..column_specs import ColumnSpec, SplitColumn, is_numpy_number, is_struct
 from ..errors import GpuStructError, SourceError
 from . import arrays, arrow, pandas, polars
 from .named import NamedColumns as NamedColumns

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from .._records import items_of_memory
-from ..column_checks import (
+from ..column_checks import shape_text
+from ..column_specs import (
     COLUMN,
     ELEMENT,
     MOST_DIMENSIONS,
@@ -21,7 +22,6 @@ from ..column_checks import (
     is_numpy_number,
     is_padding,
     is_struct,
-    shape_text,
     spelled,
 )
 from ..errors import SourceError

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..column_checks import ColumnSpec, Way, is_integer, is_struct, number_name, spelled, text_ways
+from ..column_checks import Way, text_ways
+from ..column_specs import ColumnSpec, is_integer, is_struct, number_name, spelled
 from .named import NamedColumns, flatten_lists, shaped
 from .refusing import list_ways, refuse, refuse_missing, refuse_rounding, zeros
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..column_checks import ColumnSpec, Shape
+from ..column_specs import ColumnSpec, Shape
 
 
 class NamedColumns(NamedTuple):

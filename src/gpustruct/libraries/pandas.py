@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..column_checks import ColumnSpec, Way, is_integer, is_struct, number_name, spelled, text_ways
+from ..column_checks import Way, text_ways
+from ..column_specs import ColumnSpec, is_integer, is_struct, number_name, spelled
 from . import arrow
 from .arrays import read_array
 from .named import NamedColumns

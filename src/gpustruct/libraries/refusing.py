@@ -8,7 +8,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..column_checks import ColumnSpec, Way, first_that_runs, is_struct, number_name
+from ..column_checks import Way, first_that_runs
+from ..column_specs import ColumnSpec, is_struct, number_name
 from ..errors import SourceError
 
 _POLARS = {"float32": "Float32", "float16": "Float16", "int32": "Int32", "uint32": "UInt32"}

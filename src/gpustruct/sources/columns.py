@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..batches import Batch, ColumnSpec, as_batch
-from ..column_checks import is_struct
+from ..column_specs import is_struct
 from ..errors import GpuStructError, SourceError
 from ..libraries import NamedColumns, arrow, library, read_column, read_frame
 from ..libraries.arrays import array_of, described, structured

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ..batches import ColumnSpec, SplitColumn
-from ..column_checks import check_dtype, is_struct
+from ..column_checks import check_dtype
+from ..column_specs import is_struct
 from ..errors import SourceError, brief
 from ..libraries import NamedColumns, read_column
 from ..libraries.arrays import describe, refused_source

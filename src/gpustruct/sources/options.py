@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ..batches import Batch, ColumnSpec
-from ..column_checks import is_struct
+from ..column_specs import is_struct
 from ..errors import SourceError, brief, likely
 
 _PARAMETERS = ("extra", "defaults")

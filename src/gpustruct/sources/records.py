@@ -14,7 +14,8 @@ from .. import _numbers, _records, _structs
 from .. import layout as layouts
 from ..batches import Batch, ColumnSpec, as_batch
 from ..byte_columns import batch_over
-from ..column_checks import SplitColumn, check_numbers, code_of, is_words, misfits, range_error, spelled, turned
+from ..column_checks import check_numbers, code_of, turned
+from ..column_specs import SplitColumn, is_words, misfits, range_error, spelled
 from ..columns import SCALAR_CODES
 from ..errors import SourceError
 from ..layout import Layout
