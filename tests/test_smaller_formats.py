@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from gpustruct import (
     Struct,
     array,
+    batch,
     f32,
     i32,
     layout_of,
@@ -27,6 +28,7 @@ from gpustruct import (
     vec4f,
     vec4i,
     vec4u,
+    view,
 )
 from gpustruct.report.smaller_formats import _rounded_up  # pyright: ignore[reportPrivateUsage]
 from gpustruct.types import make_struct
@@ -204,6 +206,23 @@ def test_vertex_integers_keep_their_sign_and_encoded_columns_are_decoded() -> No
 def test_columns_in_packed_records_are_read_too() -> None:
     made = Light(position=NORMAL * 100, color=COLOR, normal=NORMAL, range=5, kind=1)
     assert [str(hint) for hint in hints(unpack(Light, pack(made)))] == [str(hint) for hint in hints(made)]
+
+
+def test_a_view_is_a_batch_of_its_records() -> None:
+    for record in (view(Light), view(Light, count=3)):
+        record.color, record.normal = (1.0, 0.5, 0, 1), (0, 0, -1.0)
+        record.position = (1e6, 1e-6, 1)
+        (hint,) = hints(record)
+        assert hint.members == ("color", "normal") and "normal as snorm8x4 with a fourth number" in hint.text
+        assert suggest(record).order == suggest(Light).order
+
+
+def test_components_in_columns_of_their_own_are_read() -> None:
+    frame = {f"color.{k}": COLOR[:, k] for k in range(4)} | {f"uv.{k}": COLOR[:, k] for k in range(2)}
+    T = make_struct("T", {"color": vec4f, "uv": vec2f})
+    made = batch(T, frame, color=tuple(f"color.{k}" for k in range(4)), uv=("uv.0", "uv.1"))
+    (hint,) = hints(made)
+    assert f"color as unorm8x4 (read with unpack4x8unorm, changes by at most {steps(COLOR, 255)})" in hint.text
 
 
 @given(st.floats(min_value=1e-300, max_value=1e300))

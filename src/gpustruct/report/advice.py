@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import table
-from ..batches import Batch
+from ..batches import Batch, as_batch
 from ..errors import LayoutError
 from ..layout import Layout, record_bytes
 from ..types import layout_of
@@ -126,7 +126,7 @@ class Suggestion:
 def suggest(type_: Any, *, uniform: bool | None = None) -> Suggestion:
     """Find the order of a struct's members that takes the fewest bytes, and other changes that would make it smaller.
 
-    `type_` is a Struct class, a Vertex class or a batch. The columns of a batch are read, to find out which of them f16
+    `type_` is a Struct class, a Vertex class, a batch or a view. The columns of a batch are read, to find out which of them f16
     or a smaller format could hold, and by how much the numbers would change at most. A runtime-sized array stays last. If the struct is legal in ``var<uniform>``, so is the
     suggested order, unless ``uniform=False``; with ``uniform=True``, a struct that is not legal there raises
     LayoutError. Of several smallest orders, the one closest to the present order is suggested. Attributes stay on
@@ -147,6 +147,7 @@ def suggest(type_: Any, *, uniform: bool | None = None) -> Suggestion:
     >>> found.order, found.saved(1_000_000)
     (('color', 'roughness', 'metallic', 'opacity', 'emission', 'cutoff'), 32000000)
     """
+    type_ = as_batch(type_)
     layout = layout_of(type_)
     cls, batch = (type(type_), type_) if isinstance(type_, Batch) else (type_, None)
     if layout.kind != "struct":
