@@ -155,7 +155,7 @@ _ROWS: dict[str, list[tuple[str, ...]]] = {
         ("csrc/gather.c", "if (bad < 0 || (status->record >= 0 && index + bad >= status->record)) continue;", "if (bad < 0) continue;", "the last of several faults on the way back", "test_kernel_limits.py::test_the_first_of_several_faults_on_the_way_back"),
         ("csrc/gather.c", "index + bad >= status->record", "index + bad > status->record", "the later member of one record on the way back", "test_kernel_limits.py::test_the_first_of_several_faults_on_the_way_back"),
         ("csrc/gather.c", "run_steps(&c, index, first + done, n - done,", "run_steps(&c, index, first + done, done ? 0 : n,", "the remainder of four on the way back", "test_kernel_limits.py::test_every_number_of_records_comes_back"),
-        ("csrc/mask.c", "if (head > bytes) head = bytes;", "", "the head of few masked records", "test_kernel_limits.py::test_few_masked_records_before_the_first_line"),
+        ("csrc/mask.c", "if (head > bytes) head = bytes;", "", "the head of few masked records", "test_kernel_limits.py::test_a_range_of_masked_records_shorter_than_a_line"),
         ("csrc/mask.c", "whole = gap == 0 ? n :", "whole = gap >= 0 ? n :", "masks read after the last value", "test_kernel_limits.py"),
         ("csrc/mask.c", "if (s->mask.readable % 8) memcpy", "if (0) memcpy", "the last scalar of a mask of odd words", "test_kernel_limits.py"),
         ("csrc/scatter_block.c", "after >= INTERLEAVE_REACH ? 0 : INTERLEAVE_REACH - after", "0", "wide reads after the last record", "test_kernel_limits.py::test_no_column_is_read_past_its_last_scalar"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -575,3 +576,23 @@ def test_the_counts_of_a_layout(count: int) -> None:
     with pytest.raises(LayoutError) as caught:
         building.array(layout_of(f32), count)
     assert caught.value.rule == "array-count"
+
+
+@pytest.mark.parametrize("value", [True, False, np.True_, 1.0, "1", None])
+def test_numbers_are_whole_numbers(value: Any) -> None:
+    layout = layout_of(array[vec3f])
+    assert not layout.representable(value)
+    for call in (layout.binding_size, layout.length):
+        with pytest.raises((LayoutError, BindingError)):
+            call(value)
+
+
+@pytest.mark.parametrize(("type_", "stride"), [(vec3f, 16), (vec3h, 8), (f32, 4), (mat3x3f, 48)])
+def test_a_length_needs_a_whole_record(type_: Any, stride: int) -> None:
+    """A variable of vec3f needs 12 bytes, but array<vec3f> with one element 16."""
+    layout = layout_of(type_)
+    assert [layout.length(n) for n in (stride, 2 * stride - 1, 2 * stride)] == [1, 1, 2]
+    for short in (0, stride - 4, stride - 1):
+        with pytest.raises(LayoutError) as caught:
+            layout.length(short)
+        assert caught.value.rule == "length-size"

@@ -390,3 +390,18 @@ print(pack(Scene(sun={"power": 1}, lights={"power": [2, 3]})).view("f4").tolist(
 """
     command = [sys.executable, "-W", "error", "-c", code]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == "[1.0, 2.0, 3.0]"
+
+
+def test_parts_do_not_make_a_table() -> None:
+    column, row, point = np.zeros((3, 1)), np.zeros((1, 4)), np.zeros(())
+    for parts in ((column, row, column), (point, row, column)):
+        with pytest.raises(SourceError) as caught:
+            vec3f(parts)
+        assert caught.value.rule == "column-outer"
+    assert np.asarray(vec3f((column, column, point))).shape == (3, 1, 3)
+
+
+def test_private_attributes_are_no_columns() -> None:
+    source = SimpleNamespace(x=np.arange(3), _cache=object(), __odd=1)
+    made = batch(types.make_struct("One", {"x": f32}), source)
+    assert made.x.tolist() == [0, 1, 2]
