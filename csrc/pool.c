@@ -115,7 +115,7 @@ static void wake_helpers(int64_t wanted) {
 /* How many records a thread takes at a time. */
 static int64_t range_of(int64_t count, int64_t stride, int64_t workers) {
     int64_t share = (count + workers - 1) / workers, range = share;
-    if (share * stride > MIN_RANGE) range = most(1, least(most(share / 4, MIN_RANGE / stride), MAX_RANGE / stride));
+    if (share > MIN_RANGE / stride) range = most(1, least(most(share / 4, MIN_RANGE / stride), MAX_RANGE / stride));
     /* Whole lines of 64 bytes where records allow it, so that no two threads write to one. */
     return range > 64 ? (range + 15) / 16 * 16 : range;
 }

@@ -177,7 +177,7 @@ scatter_status scatter_run(const scatter_isa *isa, const scatter_plan *plan, cha
     scatter_context c;
     scatter_begin(&c, isa, plan, stride, scratch);
     int stream = mode == MODE_STREAM;
-    int lines = c.slot_count && (stream || (stop - start) * stride >= WHOLE_LINES_BYTES);
+    int lines = c.slot_count && (stream || stop - start >= (WHOLE_LINES_BYTES + stride - 1) / stride);
     int staged = stream && scatter_stage_bytes(c.block, stride) && stride == plan->size;
     position p = {start, stop, 0, 0, 0, to ? to : scratch}; /* a check writes nothing */
     enter_row(&c, &p);

@@ -288,6 +288,9 @@ def pack_small(batch, out, Py_ssize_t limit, make):
         run = bind(given, make)
         if run is None:
             return None
+    # A broadcast column may have more records than bytes can be counted.
+    if run.records > limit // given.table.stride:
+        return None
     total = run.records * given.table.stride
     if total >= limit:
         return None

@@ -249,7 +249,7 @@ cdef class Run:
     cdef bint scatter_plainly(self, char *to, int64_t stride, int64_t room) noexcept:
         """Pack all records to an address with room for `room` bytes; returns whether that was done."""
         cdef scatter_status status
-        if stride < self.size or room < stride * self.records or self.touches(to, stride * self.records):
+        if stride < self.size or self.records > room // stride or self.touches(to, stride * self.records):
             return False
         if stride * self.records <= KEEP_GIL_BYTES:
             status = pool_scatter(chosen, &self.plan, to, stride, 0, self.records, MODE_PLAIN, 1)

@@ -32,7 +32,11 @@ def broadcast_column(spec: ColumnSpec, column: Any, shape: Shape) -> Any:
         return broadcast(column, shape + spec.dims)
     if isinstance(column, SplitColumn):
         return column.broadcast_to(shape)
-    return np.broadcast_to(column, shape + spec.inner)
+    try:
+        return np.broadcast_to(column, shape + spec.inner)
+    except ValueError:  # the shapes fit, so only the size can be wrong
+        facts = {"shape": shape + spec.inner, "dtype": column.dtype, "where": spec.name or spec.type.__name__}
+        raise SourceError.of("column-size", **facts) from None
 
 
 def full_column(spec: ColumnSpec, column: Any, shape: Shape) -> Any:

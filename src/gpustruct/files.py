@@ -13,7 +13,7 @@ from . import _kernel, threads
 from .batches import Batch, as_batch
 from .errors import SourceError
 from .memory_mapped import MappedColumns
-from .packing import BoundPlan, fault, pack_plan
+from .packing import BoundPlan, fault, fewer_records, pack_plan
 
 # Large enough to keep all threads busy, and to make a write cheap for its size.
 PAGE_BYTES = 8 << 20
@@ -31,8 +31,8 @@ def pack_to(path: str | os.PathLike[str], batch: Any, *, progress: Callable[[int
     error, Ctrl-C too, `path` is as it was before. It keeps the permissions of a file that it replaces; a symbolic
     link stays one.
 
-    Raises SourceError if a value does not fit, or if `path` is not a regular file; OSError from the
-    system, for example if a folder is missing or the disk is full.
+    Raises SourceError if a value does not fit, if `path` is not a regular file, or if the records need more bytes
+    than the whole disk has; OSError from the system, for example if a folder is missing or the disk is full.
 
     >>> import os, tempfile
     >>> import numpy as np
@@ -48,6 +48,7 @@ def pack_to(path: str | os.PathLike[str], batch: Any, *, progress: Callable[[int
     target = _target(path)
     batch = as_batch(batch)
     bound = pack_plan(batch, "pack_to")
+    _check_disk(os.path.dirname(target), bound, batch)
     aside = os.path.join(os.path.dirname(target), f".gpustruct-{os.getpid()}-{os.urandom(6).hex()}")
     try:
         with open(aside, "xb") as file:
@@ -63,6 +64,18 @@ def pack_to(path: str | os.PathLike[str], batch: Any, *, progress: Callable[[int
             # The user does not know about the temporary file.
             raise OSError(error.errno, error.strerror, target) from None
         raise
+
+
+def _check_disk(folder: str, bound: BoundPlan, batch: Batch) -> None:
+    # Free bytes say too little: a file system may compress.
+    if bound.size < PAGE_BYTES or not os.path.isdir(folder):
+        return
+    import shutil  # loading it takes time
+
+    total = shutil.disk_usage(folder).total
+    if bound.size > total:
+        way_out = fewer_records(batch, "pack_to(path, batch[:1_000_000])")
+        raise SourceError.of("file-disk", needed=bound.size, total=total, way_out=way_out)
 
 
 def _write(file: IO[bytes], batch: Batch, bound: BoundPlan, progress: Callable[[int, int], object] | None) -> None:

@@ -140,7 +140,7 @@ def pack(
 
     Raises SourceError if a value does not fit: the message has the member, the index and the value, and the records
     in `out` are zero, or unchanged if `out` overlaps a column. Raises it also if `out` is too small or not writable,
-    or if `stride` breaks WGSL's alignment. WGSL §14.4 (memory layout).
+    if the packed bytes do not fit into memory, or if `stride` breaks WGSL's alignment. WGSL §14.4 (memory layout).
 
     >>> import numpy as np
     >>> from gpustruct import Struct, vec3f, f32, pack
@@ -162,7 +162,7 @@ def pack(
     if offset.__class__ is not int or offset:
         offset = whole_bytes(offset, "pack")
     if out is None:
-        data = np.empty(offset + bound.size, np.uint8) if stride is None else np.zeros(offset + bound.size, np.uint8)
+        data = _new_bytes(offset + bound.size, stride is not None, batch)
         data[:offset] = 0
         pack_into(bound, batch, data, offset, threads)
         return data
@@ -318,6 +318,20 @@ def _buffer(out: Any, needed: int) -> NDArray[np.uint8]:
     except (TypeError, ValueError, BufferError) as error:
         current = f"{type(out).__name__}: {error}"
         raise SourceError.of("out-buffer", current=current, function="pack", needed=needed) from None
+
+
+def _new_bytes(needed: int, zeros: bool, batch: Batch) -> NDArray[np.uint8]:
+    try:
+        return np.zeros(needed, np.uint8) if zeros else np.empty(needed, np.uint8)
+    except (MemoryError, ValueError):  # numpy has no arrays of 2^63 bytes
+        way_out = f"{fewer_records(batch, 'pack(batch[:1_000_000])')}, or write a file with pack_to"
+        raise SourceError.of("pack-memory", needed=needed, way_out=way_out) from None
+
+
+def fewer_records(batch: Batch, call: str) -> str:
+    """What to do about a batch that is too large."""
+    tail = type(batch).__layout__.is_runtime_sized
+    return "give its runtime-sized array fewer elements" if tail else f"pack a part at a time: {call}"
 
 
 def _check_room(bound: BoundPlan, data: np.ndarray, offset: int) -> None:

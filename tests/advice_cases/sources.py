@@ -12,6 +12,21 @@ SWARM = PARTICLE + struct("n: u32", "ps: array[P]", head="class Swarm(Struct):")
 FIVE = PARTICLE + "five = P(position=np.ones((5, 3)), life=np.ones(5))\n"
 SOURCE = PARTICLE.replace("{", "{{") + "source = {}\n@@"
 SPARE = struct("life: f32", "extra: f32", head="class Q(Struct):") + "source = {'life': np.ones(2)}\n"
+# More records than any memory or disk has bytes for.
+ENORMOUS = PARTICLE + "path, batch = 'p.bin', P(position=np.ones(3), life=np.broadcast_to(np.float32(1), (2**58,)))\n@@"
+ROWS = (
+    PARTICLE
+    + """
+class Rows:
+    def __len__(self):
+        return 2**58
+    def __iter__(self):
+        return iter(())
+    def __getitem__(self, at):
+        return [{'position': (1, 2, 3), 'life': 4}] if isinstance(at, slice) else 5
+source = Rows()
+batch(P, @@)"""
+)
 # Stands for a column that the user holds, under the name that messages give it.
 COLUMN = "column = {}\npack(f32(@@))"
 
@@ -23,6 +38,12 @@ def numbers(kind: str, held: str, advice: str) -> Case:
 
 SOURCES = [
     Case("SourceError columns-missing", PARTICLE + "P(position=np.ones(3)@@)", "", "and no other: position, (life)", ", life='@@' and 1"),
+    Case("SourceError column-size", PARTICLE + "P(position=np.ones(3), life=np.broadcast_to(np.float32(1), @@)).position", "2**60", "give the batch fewer records", "5"),
+    Case("SourceError column-memory", COLUMN.format("range(2**58)"), "column", "less at a time: (.+)"),
+    Case("SourceError records-memory", ROWS, "source", "fewer at a time: (.+)"),
+    Case("SourceError pack-memory", ENORMOUS, "pack(batch)", r"a part at a time: (pack\(.+?\)), or"),
+    Case("SourceError pack-memory", TAIL + "pack(T(count=1, values=np.broadcast_to(np.float32(1), @@)))", "2**58", "give its runtime-sized array fewer elements", "3"),
+    Case("SourceError file-disk", ENORMOUS, "pack_to(path, batch)", r"a part at a time: (pack_to\(.+\))"),
     Case("SourceError columns-missing", "vec3f(@@)", "", r"(vec3f\(column\))", "'@@' and np.ones(3)"),
     Case("SourceError columns-unknown", PARTICLE + "P(position=np.ones(3), life=1@@)", ", speed=2", "and no other: position, life", ""),
     Case("SourceError columns-unknown", PARTICLE + "P(@@)", "np.ones(3), 1", "and no other: (position, life)", "**dict(zip('@@'.split(', '), (np.ones(3), 1)))"),

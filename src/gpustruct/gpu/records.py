@@ -242,7 +242,7 @@ class RecordBuffer(ReadableRecords[Record]):
     def _write_small(self, batch: Any, start: Any) -> bool:
         """Write a small batch of contiguous records with the least overhead. Returns False if `write` must do it."""
         first = 0 if start is None else start
-        if first.__class__ is not int or first < 0:
+        if first.__class__ is not int or not 0 <= first <= self._capacity:
             return False
         if self._sent_buffer is not self._buffer:
             self._sent, self._sent_buffer = changes.sent_to(self._buffer), self._buffer

@@ -61,7 +61,7 @@ def select(where: Any, shape: tuple[int, ...], capacity: int) -> Selection:
     if isinstance(where, slice):
         targets, mask_length = _sliced(where, capacity), -1
     else:
-        targets, mask_length = _indexed(where, capacity)
+        targets, mask_length = _indexed(where, shape, capacity)
     count = shape[0] if shape else 1
     if not shape:
         sources = np.zeros(len(targets), np.int64)
@@ -88,7 +88,7 @@ def _sliced(where: slice, capacity: int) -> np.ndarray:
         raise SourceError.of("where-type", current=f"{where}: {error}") from None
 
 
-def _indexed(where: Any, capacity: int) -> tuple[np.ndarray, int]:
+def _indexed(where: Any, shape: tuple[int, ...], capacity: int) -> tuple[np.ndarray, int]:
     """The indices that a mask or a list of indices names, and the mask's length, -1 for indices."""
     try:
         chosen = np.atleast_1d(np.asarray(where))
@@ -98,10 +98,22 @@ def _indexed(where: Any, capacity: int) -> tuple[np.ndarray, int]:
         chosen = chosen.astype(np.int64)
     if chosen.ndim != 1 or chosen.dtype.kind not in "biu":
         raise SourceError.of("where-type", current=f"an array of {chosen.dtype} {chosen.shape}")
+    try:
+        return _checked(chosen, shape, capacity)
+    except MemoryError:
+        raise SourceError.of("where-type", current=f"{len(chosen)} entries, which do not fit into memory") from None
+
+
+def _checked(chosen: np.ndarray, shape: tuple[int, ...], capacity: int) -> tuple[np.ndarray, int]:
     if chosen.dtype.kind == "b":
-        if len(chosen) > capacity and chosen[capacity:].any():
-            raise BindingError.of("where-range", index=capacity + int(np.argmax(chosen[capacity:])), capacity=capacity)
+        beyond = chosen[capacity:][: 1 if chosen.strides == (0,) else None]
+        if beyond.any():
+            raise BindingError.of("where-range", index=capacity + int(np.argmax(beyond)), capacity=capacity)
         return np.flatnonzero(chosen), len(chosen)
+    if shape and shape[0] != len(chosen):
+        raise SourceError.of("where-batch", current=f"{shape[0]} records", expected=f"{len(chosen)} records")
+    if not shape and chosen.strides == (0,):
+        chosen = chosen[:1]  # one index, any number of times
     outside = (chosen < 0) | (chosen >= capacity)
     if outside.any():
         raise BindingError.of("where-range", index=int(chosen[np.argmax(outside)]), capacity=capacity)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..column_specs import ColumnSpec, SplitColumn, is_numpy_number, is_struct
+from ..column_specs import ColumnSpec, SplitColumn, is_numpy_number, is_struct, spelled
 from ..errors import GpuStructError, SourceError
 from . import arrays, arrow, pandas, polars
 from .named import NamedColumns as NamedColumns
@@ -48,14 +48,16 @@ def read_column(source: Any, spec: ColumnSpec, where: str) -> Any:
     """`source` as a column of `spec`: an array or a SplitColumn of numbers; for a struct also NamedColumns, or `source` itself.
 
     Does not copy numbers in memory that numpy can use. Raises SourceError for missing values, for columns without numbers,
-    and if a library raises while it is read.
+    and if a library raises while it is read, or needs more memory than there is.
     """
     if type(source) is np.ndarray and is_numpy_number(source.dtype):
         return source.view()
     try:
         return _read(source, spec, where)
-    except (GpuStructError, MemoryError):
+    except GpuStructError:
         raise
+    except MemoryError:
+        raise SourceError.of("column-memory", current=arrays.amount(source), where=where, name=spelled(spec)) from None
     except Exception as error:
         reason = str(error).split(". ")[0].split("\n")[0] or type(error).__name__
         raise arrays.refused_source(reason, spec, where) from error

@@ -246,6 +246,13 @@ def describe(source: Any) -> str:
     return type(source).__name__
 
 
+def amount(source: Any) -> str:
+    """How many values a source has, for a message."""
+    if isinstance(source, np.ndarray) or not hasattr(type(source), "__len__"):
+        return describe(source)
+    return f"{type(source).__name__} of {len(source)}"
+
+
 _NUMBERS = frozenset((int, float, bool, str, bytes, type(None)))
 
 

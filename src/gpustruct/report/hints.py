@@ -13,7 +13,7 @@ from ..layout import MAX_MEMBERS, SCALARS, VERTEX, Layout, Member, wgsl_scalar
 from ..layout.uniform import vec4_array
 from ..members import size
 from ..types import PLAIN_TYPES, array, layout_of, make_struct
-from .smaller_formats import smaller_formats
+from .smaller_formats import MOST_VALUES, smaller_formats
 from .variants import Hint, bytes_of, in_smallest_order, legal_in_uniform, members_of, remade, with_core, with_cores
 
 SLOT = 16
@@ -154,10 +154,14 @@ def _halves(made: Any, batch: Batch | None, uniform: bool) -> Iterator[Hint]:
 def half_holds(column: Any) -> bool:
     """Whether f16 keeps 11 bits of every value of `column`: none is too large, and none but 0 is below 2**-14.
 
+    False for a column of more than MOST_VALUES, which is not read.
+
     >>> import numpy as np
     >>> half_holds(np.array([0.5, 1.0 / 3, np.nan])), half_holds(np.array([70000.0])), half_holds(np.array([1e-6]))
     (True, False, False)
     """
+    if np.size(column) > MOST_VALUES:
+        return False
     values = np.abs(np.asarray(column, np.float64))
     return not bool(np.any((values > HALF_MAX) & np.isfinite(values) | (values < HALF_TINY) & (values != 0)))
 

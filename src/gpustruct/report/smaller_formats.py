@@ -57,6 +57,10 @@ def _closest(formats: list[Smaller]) -> Smaller:
     return min(formats, key=lambda smaller: (smaller.change, smaller.size))
 
 
+# The values of larger columns are not read: that would take minutes, and several times their memory.
+MOST_VALUES = 1 << 26
+
+
 def _smallest(formats: list[Smaller]) -> Smaller:
     return min(formats, key=lambda smaller: smaller.size)
 
@@ -95,7 +99,7 @@ def _formats_of(made: Any, name: str, column: Any) -> list[Smaller]:
     """For each size below that of the member's type, the format that changes the values least."""
     core = made.__members__[name].core
     layout = layout_of(core)
-    if layout.kind not in ("scalar", "vector"):
+    if layout.kind not in ("scalar", "vector") or column.size > MOST_VALUES:
         return []
     try:
         now = np.asarray(unpack(core, pack(core(column))))

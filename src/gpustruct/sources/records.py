@@ -20,6 +20,7 @@ from ..columns import SCALAR_CODES
 from ..errors import SourceError
 from ..layout import Layout
 from ..libraries import read_column
+from ..libraries.arrays import amount
 from ..zero_filled import zero_filled
 from .options import Options, member_names, way_out_of
 
@@ -59,7 +60,10 @@ def from_records(
     if getattr(source, "ndim", 1) == 0:
         current, way_out = f"{type(source).__name__} without dimensions", "give it a list of records"
         raise SourceError.of("source-kind", current=current, type=cls.__name__, way_out=way_out)
-    values: list[Any] = source if type(source) is list else list(source)
+    try:
+        values: list[Any] = source if type(source) is list else list(source)
+    except MemoryError:
+        raise SourceError.of("records-memory", current=amount(source), where=f"batch({cls.__name__}, source)") from None
     plain = {name: tuple(key) if isinstance(key, tuple) else key for name, key in dict(renames).items()}
     renamed = tuple(sorted(plain.items()))
     _check_renames(cls, renamed)
