@@ -51,10 +51,10 @@ class BindGroups:
         for group in chosen.groups if changed is not None else ():
             if self._can_reuse(group, changed or ()):
                 reused[group.number] = self.groups[group.number]
-        self.groups, self._bound, self._hooks = binder.bind(resources, chosen, reused, self._where)
-        self._binder, self._chosen = binder, chosen
+        self.groups, bound, self._hooks = binder.bind(resources, chosen, reused, self._where)
+        self._binder, self._chosen, self._bound = binder, chosen, bound
         self._records = [
-            (name, records, self._bound[name]["buffer"], records.count if follows_count else None)
+            (name, records, bound[name]["buffer"], records.count if follows_count else None)
             for name, follows_count in chosen.buffers
             if isinstance(records := resources[name], BindableRecords)
         ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..errors import BindingError, closest
 from . import backend
 from .buffer_resources import BufferSlot, argument
-from .texture_resources import SamplerSlot, TextureSlot, view_of
+from .texture_resources import SamplerSlot, TextureSlot
 
 if TYPE_CHECKING:
     from ..wgsl import Module, Variable
@@ -141,7 +141,10 @@ class Binder:
 
     def _create(self, group: Group, numbered: Iterable[tuple[int, str, Slot]], found: Mapping[str, Any]) -> Any:
         entries = [
-            {"binding": binding, "resource": view_of(slot.variable, found[name]) if slot.makes_views else found[name]}
+            {
+                "binding": binding,
+                "resource": slot.for_wgpu(found[name]) if isinstance(slot, TextureSlot) else found[name],
+            }
             for binding, name, slot in numbered
         ]
         try:

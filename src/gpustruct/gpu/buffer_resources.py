@@ -25,7 +25,7 @@ class BufferSlot:
 
     def __init__(self, device: Any, module: wgsl.Module, variable: wgsl.Variable, *, is_dynamic: bool) -> None:
         self.variable, self.is_dynamic = variable, is_dynamic
-        self.writes, self.makes_views = variable.kind == "storage", False
+        self.writes = variable.kind == "storage"
         self._device, self._module, self._where = device, module, argument(variable.name)
         self._usage = _NEEDS[variable.kind]
         self._flag: int = getattr(backend.BufferUsage, self._usage)

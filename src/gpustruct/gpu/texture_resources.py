@@ -17,7 +17,7 @@ _READS = {"sint": "whole numbers (sint)", "uint": "whole numbers (uint)", "depth
 class TextureSlot:
     """Checks textures and views for one variable. What follows from the variable alone is computed once."""
 
-    is_dynamic, makes_views = False, True
+    is_dynamic = False
 
     def __init__(self, device: Any, variable: Variable, *, filtered: bool) -> None:
         self.variable = variable
@@ -28,18 +28,16 @@ class TextureSlot:
         self._flag: int = getattr(backend.TextureUsage, self._usage)
         # The formats that this variable can read, of those seen so far.
         self._formats: set[str] = set()
+        # Whether objects of a class are views, for the classes seen so far.
+        self._kinds: dict[type[Any], bool] = {}
 
     def resource(self, given: Any) -> tuple[Any, backend.DestroyHook]:
         """`given`, and the texture's hook. BindingError unless it is a texture or a view that fits."""
         variable, where = self.variable, self._where
-        if backend.is_a(given, "GPUTextureView"):
-            image: Any = given.texture
-        elif backend.is_a(given, "GPUTexture"):
-            image = given
-        else:
-            facts = {"wanted": f"a {variable.type_name}", "current": type(given).__name__}
-            way_out = "pass a texture view, or a wgpu texture for a view of all of it"
-            raise BindingError.of("bind-kind", where=where, way_out=way_out, **facts)
+        is_view = self._kinds.get(type(given))
+        if is_view is None:
+            is_view = self._is_view(given)
+        image = given.texture if is_view else given
         if backend.owner_of(given) is not self._device:
             what = "texture" if given is image else "texture view"
             raise BindingError.of("bind-foreign", what=what, where=where, make="create_texture")
@@ -63,15 +61,21 @@ class TextureSlot:
         _check_dimension(variable, image.dimension, hook.size, where)
         return given, hook
 
+    def _is_view(self, given: Any) -> bool:
+        if not backend.is_a(given, "GPUTexture", "GPUTextureView"):
+            facts = {"wanted": f"a {self.variable.type_name}", "current": type(given).__name__}
+            way_out = "pass a texture view, or a wgpu texture for a view of all of it"
+            raise BindingError.of("bind-kind", where=self._where, way_out=way_out, **facts)
+        found = self._kinds[type(given)] = backend.is_a(given, "GPUTextureView")
+        return found
 
-def view_of(variable: Variable, given: Any) -> Any:
-    """The view to bind: `given` if it is one, otherwise a view of the texture `given`.
+    def for_wgpu(self, found: Any) -> Any:
+        """The view to bind: `found` if it is one, otherwise a view of the texture."""
+        return found if self._kinds[type(found)] else _view_of(self.variable, found)
 
-    That has as many layers as the variable declares, and all mip levels, or the first level for a storage texture.
-    """
-    if backend.is_a(given, "GPUTextureView"):
-        return given
-    image = given
+
+def _view_of(variable: Variable, image: Any) -> Any:
+    """A view of as many layers as the variable declares, and of all mip levels, or of the first for a storage texture."""
     options: dict[str, Any] = {"dimension": variable.view_dimension}
     layers = {"2d": 1, "cube": 6}.get(variable.view_dimension or "")
     if layers and image.dimension == "2d":
@@ -94,7 +98,7 @@ def view_of(variable: Variable, given: Any) -> Any:
 class SamplerSlot:
     """Checks samplers for one variable."""
 
-    is_dynamic = makes_views = writes = False
+    is_dynamic = writes = False
 
     def __init__(self, device: Any, variable: Variable) -> None:
         self.variable = variable
