@@ -103,6 +103,10 @@ _ROWS: dict[str, list[tuple[str, ...]]] = {
         ("sources/naming.py", "if self.renames:", "if False:", "renames of no member", "test_sources_columns.py test_sources_bad.py"),
         ("sources/columns.py", "if hasattr(source, name))", ")", "a slot that was never set", "test_sources_columns.py"),
         ("sources/columns.py", 'if not name.startswith("_"))', ")", "private attributes as columns", "test_sources_columns.py test_sources_records.py"),
+        ("column_checks.py", "ndim > len(inner) and ", "", "four words are one record", "test_vertex_words.py"),
+        ("column_checks.py", "column.dtype.itemsize < 4 or ", "", "bytes are taken for words", "test_vertex_words.py"),
+        ("inferring.py", "shape and (vector :=", "False and (vector :=", "no vector formats in classes of dtypes", "test_struct_of_formats.py"),
+        ("inferring.py", "make_struct(title, found, base=base)", "make_struct(title, found)", "struct_of forgets the base", "test_struct_of_formats.py"),
         ("column_checks.py", "!= inner[0] or nested:", "!= inner[0]:", "split columns in a split column", "test_sources_columns.py"),
         ("column_checks.py", "if leading_shape and leading_shape not in shapes:", "if False:", "parts that make a table", "test_sources_columns.py test_sources_bad.py test_columns.py"),
         ("sources/naming.py", "known = self.used | self.source.padding", "known = self.used", "padding of a structured array is an unknown column", "test_sources_columns.py"),
@@ -132,6 +136,8 @@ _ROWS: dict[str, list[tuple[str, ...]]] = {
         ("views/__init__.py", "if memory.nbytes - offset < needed:", "if False:", "a view of bytes that are too few", "test_view.py"),
     ],
     "gpu": [
+        ("gpu/scatter_shader.py", "batch[selection.sources], selection", "batch, selection", "records of a batch go to places of others", "gpu/test_packed_formats.py"),
+        ("gpu/scatter_shader.py", "check_runs(pack_plan(batch), batch,", "check_runs(pack_plan(batch), batch[::-1],", "an error names a record of the selection", "gpu/test_packed_formats.py"),
         ("gpu/chunking.py", "missing = span.missing if start == span.stop else 0", "missing = span.missing", "padding is missing after each chunk", "gpu/test_upload.py"),
         ("gpu/chunking.py", "at = round_up(LINE, at) + target % 4", "at = round_up(LINE, at)", "records and buffer differ in their place in a word", "gpu/test_upload.py"),
         ("gpu/transfers.py", "if end % 4:", "if False:", "half a word after the records", "gpu/test_upload.py"),
@@ -149,6 +155,12 @@ _ROWS: dict[str, list[tuple[str, ...]]] = {
         ("gpu/records.py", "max(self._count, int(selection.targets.max()) + 1)", "int(selection.targets.max()) + 1", "a write to some records shortens the count", "gpu/test_records.py"),
         ("gpu/records.py", "count = min(self._count, number)", "count = self._count", "a count above the new capacity", "gpu/test_records.py"),
         ("gpu/selection.py", "np.append(targets[1:] != targets[:-1], True)", "np.append(True, targets[1:] != targets[:-1])", "the first of several records for one index wins", "gpu/test_records.py"),
+    ],
+    "report": [
+        ("report/smaller_formats.py", "rounding=ROUND_CEILING", "rounding='ROUND_FLOOR'", "a change is said smaller", "test_smaller_formats.py"),
+        ("report/smaller_formats.py", "4 if core.rows == 3 else core.rows", "core.rows", "no formats for three numbers", "test_smaller_formats.py"),
+        ("report/smaller_formats.py", "fewer.saved == variant.saved", "False", "changes that save nothing", "test_smaller_formats.py"),
+        ("report/variants.py", "if legal_in_uniform(variant) or not uniform:", "if True:", "a hint that is illegal in uniform", "test_smaller_formats.py"),
     ],
     "csrc": [
         ("csrc/scatter_block.c", "n = bad; /* a later", "/* a later", "a later fault hides an earlier one", "test_kernel.py::test_the_first_bad_value_is_named"),

@@ -126,13 +126,13 @@ class Suggestion:
 def suggest(type_: Any, *, uniform: bool | None = None) -> Suggestion:
     """Find the order of a struct's members that takes the fewest bytes, and other changes that would make it smaller.
 
-    `type_` is a Struct class, a Vertex class or a batch. The columns of a batch are read, to find out which of them f16
-    or a smaller format could hold, and by how much the numbers would change at most; columns of more than 2^26 numbers
-    are not. A runtime-sized array stays last. If the struct is legal in ``var<uniform>``, so is the
+    `type_` is a Struct class, a Vertex class, a batch or a view. The columns of a batch are read, to find out which
+    of them f16 or a smaller format could hold, and by how much the numbers would change at most; columns of more than
+    2^26 numbers are not. A runtime-sized array stays last. If the struct is legal in ``var<uniform>``, so is the
     suggested order, unless ``uniform=False``; with ``uniform=True``, a struct that is not legal there raises
     LayoutError. Of several smallest orders, the one closest to the present order is suggested. Attributes stay on
-    their members; nested structs do not change. The class does not change either: `Suggestion.apply` makes a new
-    one. WGSL §14.4.1.
+    their members; nested structs do not change. The class does not change either: `Suggestion.apply` makes a new one.
+    WGSL §14.4.1.
 
     >>> from gpustruct import Struct, f32, vec4f, vec3f, suggest
     >>> class MaterialBad(Struct):
