@@ -1,69 +1,53 @@
-"""Writes the pages of the error rules: from the templates in `gpustruct.errors` and the cases of the tests."""
+"""Writes the pages of the error rules, with what each small case prints on this machine."""
 
 from __future__ import annotations
 
-import re
+import contextlib
+import os
+import sys
+import tempfile
 from pathlib import Path
 
-from gpustruct import BackendWarning, BindingError, LayoutError, SourceError, WgslError
+from gpustruct.errors import pages
 
-TESTS = Path(__file__).parents[1] / "tests"
-CLASSES = (LayoutError, SourceError, WgslError, BindingError, BackendWarning)
+ROOT = Path(__file__).parents[1]
 
 
-def cases() -> dict[str, tuple[str, str]]:
-    """For each rule, the shortest case of the tests that breaks it: its code and its message."""
-    found: dict[str, tuple[str, str]] = {}
-    for folder in ("bad_schemas", "bad_sources", "bad_bindings"):
-        for file in sorted((TESTS / folder).glob("*.txt")):
-            for block in re.split(r"^# ", file.read_text(), flags=re.MULTILINE)[1:]:
-                lines = block.partition("\n")[2].rstrip().split("\n")
-                code = "\n".join(line for line in lines if not line.startswith(">")).strip("\n")
-                answer = [line[2:] for line in lines if line.startswith(">")]
-                if len(answer) < 2 or " " not in answer[0]:
-                    continue
-                rule = answer[0].split()[1]
-                if rule not in found or len(code) < len(found[rule][0]):
-                    found[rule] = code, "\n".join(answer[1:])
+def printed() -> dict[str, str]:
+    """For "Class rule", the message of its case. Without a device, or what the tests need, some or all are left out."""
+    sys.path.insert(0, str(ROOT / "tests"))
+    try:
+        import test_error_pages
+    except ImportError:
+        return {}
+
+    found: dict[str, str] = {}
+    home = Path.cwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for name, case in pages.cases().items():
+            with contextlib.suppress(Exception):
+                found[name] = str(test_error_pages.outcome(case["code"], name))
+        os.chdir(home)
     return found
-
-
-def page(rule: str, cls: type, template: str, case: tuple[str, str] | None) -> str:
-    """The page of one rule."""
-    parts = [
-        "---\norphan: true\n---",
-        f"# {rule}",
-        f"`{cls.__name__}` with `error.rule == {rule!r}`."
-        if cls is not BackendWarning
-        else f"`{cls.__name__}`, rule `{rule}`.",
-        "The message says the rule, the current value, where it is, and what to write in its place. Names in braces are the\n"
-        "facts of the case:",
-        f"```text\n{template}\n```",
-    ]
-    if case:
-        parts += [
-            "## A small case",
-            f"```python\n{case[0]}\n```",
-            "## What it prints, and the way out",
-            f"```text\n{case[1]}\n```",
-        ]
-    return "\n\n".join(parts) + "\n"
 
 
 def write(folder: Path) -> None:
     """Write a page for each rule, and the page that lists them. Files that are up to date stay as they are."""
-    known = cases()
     folder.mkdir(exist_ok=True)
+    messages = printed()
     listing = [
         "# Errors",
-        "One page for each rule. An error has the name of its rule in `error.rule`; the names are stable.",
+        "One page for each rule. An error has the name of its rule in `error.rule`; the names are stable. `error.explain()` and\n"
+        "`gpustruct explain NAME` print a page without a network; NAME may also be a whole message.",
     ]
-    for cls in CLASSES:
+    for cls in pages.CLASSES:
         listing += [f"## {cls.__name__}", (cls.__doc__ or "").split("\n")[0]]
         entries = []
-        for rule, template in sorted(cls.templates.items()):
+        for rule in sorted(cls.templates):
             name = f"{cls.__name__}-{rule}".lower()
-            _put(folder / f"{name}.md", page(rule, cls, template, known.get(rule)))
+            text = pages.page(rule, cls, messages.get(f"{cls.__name__} {rule}", ""))
+            _put(folder / f"{name}.md", f"---\norphan: true\n---\n\n{text}")
             entries.append(f"- [{rule}]({name}.md)")
         listing.append("\n".join(entries))
     _put(folder / "index.md", "\n\n".join(listing) + "\n")

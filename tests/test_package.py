@@ -60,8 +60,8 @@ def test_the_wheel_has_the_package_and_no_sources(built: tuple[Path, Path]) -> N
         names = [name for name in archive.namelist() if ".dist-info/" not in name]
     assert all(name.startswith("gpustruct/") for name in names)
     kinds = {Path(name).suffix for name in names}
-    assert kinds <= {".py", ".pyi", ".typed", ".lark", ".tables", ".so", ".pyd"}
-    for wanted in ("py.typed", "types.pyi", "wgsl/grammar.lark", "wgsl/grammar.tables"):
+    assert kinds <= {".py", ".pyi", ".typed", ".lark", ".tables", ".json", ".so", ".pyd"}
+    for wanted in ("py.typed", "types.pyi", "wgsl/grammar.lark", "wgsl/grammar.tables", "errors/cases.json"):
         assert f"gpustruct/{wanted}" in names
     modules = {str(path.relative_to(ROOT / "src")) for path in (ROOT / "src" / "gpustruct").rglob("*.py")}
     assert {name for name in names if name.endswith(".py")} == modules

@@ -18,6 +18,7 @@ COMMANDS = [
     Case("CommandError folder-write", GOOD + "command('inspect', 'a.wgsl', '--svg', @@)", "'a.wgsl'", "pass another", "'pictures'"),
     Case("CommandError write", GOOD + "import os\nos.makedirs('d')\ncommand('stubs', 'a.wgsl', '--output', @@)", "'d'", "pass another path", "'a.py'"),
     Case("CommandError python-input", GOOD + "command('inspect', '--python', 'a.wgsl'@@)", ", 'a.wgsl'", "name one WGSL file", ""),
+    Case("CommandError rule-unknown", "command('explain', @@)", "'array-counts'", r"did you mean ('array-count')"),
     Case("CommandError size-schema", "command('bench', '--schema', 'Kilobyte', '--rounds', '1', '--size', '@@')", "9_000_000", "use at most", "10"),
 ]  # fmt: skip
 

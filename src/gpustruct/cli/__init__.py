@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "stubs": ("stubbing", "write the structs of a shader as Python classes, for editors and type checkers"),
     "verify": ("verifying", "check on this machine's GPU that it lays out every struct as gpustruct does"),
     "bench": ("bench", "measure packing against a plain memory copy"),
+    "explain": ("explaining", "print the page on an error's rule: what it means, a small case, code that works"),
     "completion": ("completing", "print the script that completes this command in bash, zsh or fish"),
 }
 

@@ -75,6 +75,23 @@ class GpuStructError(_FromTemplate):
     True
     """
 
+    def explain(self) -> str:
+        """The page on the rule: its message in general, a small case, and code that works.
+
+        ``gpustruct explain NAME`` prints the same in a terminal, where NAME is `rule` or the whole message.
+
+        >>> from gpustruct import Struct, f32, array, LayoutError
+        >>> try:
+        ...     class Weights(Struct):
+        ...         values: array[f32, 0]
+        ... except LayoutError as error:
+        ...     print(error.explain().splitlines()[0])
+        # array-count
+        """
+        from . import pages
+
+        return pages.page(self.rule, type(self))
+
 
 class LayoutError(GpuStructError):
     """A type has no legal WGSL layout, or is not legal in the address space asked for.

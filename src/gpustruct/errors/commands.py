@@ -15,6 +15,7 @@ TEMPLATES = {
     "size-schema": "the records of a schema must fit into {most} bytes (current: {sizes} records of {schemas}) - at --size; use at most {records}",
     "memory": "the data must fit into memory (current: {reason}) - at gpustruct {command}; use fewer records or a smaller input",
     "write": "a file must be writable (current: {reason}) - at {name}; pass another path",
+    "rule-unknown": "gpustruct explain takes the name of a rule, or a message (current: {current}) - at gpustruct explain; {way_out}",
     "nothing": "there must be something to {verb} (current: no host-shareable struct or binding) - at {where}; pass another file",
     "part-missing": "gpustruct {command} needs a part that is not installed (current: {reason}) - at gpustruct {command}; reinstall gpustruct",
 }
