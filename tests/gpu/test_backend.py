@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
@@ -78,6 +79,29 @@ def test_a_buffer_of_the_other_package_is_foreign(device: Any, other: OtherDevic
     buffer = OtherBuffer(other, 8, wgpu.BufferUsage.COPY_DST)
     with pytest.raises(BindingError, match="another device"):
         write_buffer(device, buffer, Params(time=1, frame=2))
+
+
+class Promise:
+    def __init__(self) -> None:
+        self._thread_event = threading.Event()
+
+    def sync_wait(self) -> None:
+        assert self._thread_event.is_set()
+
+
+def test_a_device_without_a_polling_thread_is_polled(other: OtherDevice, monkeypatch: pytest.MonkeyPatch) -> None:
+    promise, polls = Promise(), []
+
+    def poll() -> None:
+        polls.append(None)
+        if len(polls) == 3:
+            promise._thread_event.set()
+
+    monkeypatch.setattr(other, "_poll", poll, raising=False)
+    buffer = OtherBuffer(other, 8, wgpu.BufferUsage.MAP_READ)
+    monkeypatch.setattr(buffer, "map_async", lambda mode: promise, raising=False)
+    backend.Mapping(buffer, "READ").wait("read")
+    assert len(polls) == 3
 
 
 def test_without_the_other_package_its_objects_are_unknown(device: Any) -> None:

@@ -11,7 +11,7 @@ from wgpu._async import async_sleep
 
 from ...errors import BindingError
 from .liveness import lost, owner_of, refused
-from .packages import BufferUsage, gpu_errors
+from .packages import BufferUsage, gpu_errors, of
 
 # Seconds between checks that the device is alive, while something waits for it: each pause is twice the one before.
 FIRST_PAUSE, LAST_PAUSE = 0.03, 16.0
@@ -48,6 +48,7 @@ class Mapping:
     @property
     def arrived(self) -> bool:
         """Whether the answer has arrived, so that `wait` returns at once."""
+        _poll(owner_of(self._buffer))
         return self._promise._thread_event.is_set()
 
     def wait(self, function: str) -> None:
@@ -115,7 +116,19 @@ def _map(buffer: Any, mode: str) -> Any:
         raise
 
 
-def _wait(event: Any, seconds: float) -> bool:
+def _poll(device: Any) -> None:
+    """Let a package without a polling thread call the callbacks that are due."""
+    if not of(device).has_poller:
+        device._poll()
+
+
+def _wait(device: Any, event: Any, seconds: float) -> bool:
+    """Wait for an Event, at most `seconds`. Returns whether it is set."""
+    deadline = time.monotonic() + seconds
+    while not of(device).has_poller and not event.is_set():
+        _poll(device)
+        if event.wait(LONGEST_SLEEP) or time.monotonic() > deadline:
+            return event.is_set()
     if event.is_set():
         return True
     _unlock(event)
@@ -177,7 +190,7 @@ def _answered(device: Any, promise: Any, function: str) -> bool:
     """
     began, pause, later_arrived = time.monotonic(), FIRST_PAUSE, False
     later: list[Any] = []
-    while not _wait(promise._thread_event, pause):
+    while not _wait(device, promise._thread_event, pause):
         if lost(device):
             raise BindingError.of("device-lost", function=function, current="destroyed")
         if time.monotonic() - began > LONGEST_WAIT:

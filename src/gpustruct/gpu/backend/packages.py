@@ -10,15 +10,19 @@ import wgpu
 
 
 class Backend(NamedTuple):
-    """A package with wgpu-py's API. `compiler` reads its shaders: a `target` of `wgsl.parse`."""
+    """A package with wgpu-py's API. `compiler` reads its shaders: a `target` of `wgsl.parse`.
+
+    With `has_poller`, a thread of the package calls the callbacks of its devices; otherwise we poll the device.
+    """
 
     package: str
     compiler: Literal["naga", "tint"]
+    has_poller: bool = True
 
 
 WGPU = Backend("wgpu", "naga")
 # gpustruct takes the objects of any of these packages that is loaded.
-BACKENDS = (WGPU, Backend("wgpudawn", "tint"))
+BACKENDS = (WGPU, Backend("wgpudawn", "tint", has_poller=False))
 
 # Integers, which are the same in each package because WebGPU fixes them (§5.1, §6.1).
 BufferUsage: Any = wgpu.BufferUsage
