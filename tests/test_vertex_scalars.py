@@ -73,8 +73,7 @@ def unpacked(scalar: str, data: np.ndarray, column: np.ndarray) -> np.ndarray:
 
 def encoded(scalar: str, values: np.ndarray) -> np.ndarray:
     """The integers that stand for `values`: float64 holds the products of smaller floats exactly."""
-    scale, _, dtype = NORMALIZED[scalar]
-    return np.rint(values.astype("f8") * scale).astype(dtype)
+    return np.rint(values.astype("f8") * NORMALIZED[scalar][0]).astype(NORMALIZED[scalar][2])
 
 
 def as_bytes(array: np.ndarray) -> np.ndarray:

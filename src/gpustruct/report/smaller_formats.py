@@ -20,6 +20,8 @@ from .variants import Hint, Variant, with_cores
 
 # The most that a number may change for a hint, as a part of the largest number of the column.
 MOST_CHANGE = 0.01
+# The values of larger columns are not read: that would take minutes, and several times their memory.
+MOST_VALUES = 1 << 26
 
 
 class Smaller(NamedTuple):
@@ -55,10 +57,6 @@ def smaller_formats(made: Any, batch: Batch, uniform: bool) -> Iterator[Hint]:
 
 def _closest(formats: list[Smaller]) -> Smaller:
     return min(formats, key=lambda smaller: (smaller.change, smaller.size))
-
-
-# The values of larger columns are not read: that would take minutes, and several times their memory.
-MOST_VALUES = 1 << 26
 
 
 def _smallest(formats: list[Smaller]) -> Smaller:
