@@ -141,6 +141,11 @@ def test_one_folder_imports_wgpu() -> None:
     assert found == {SOURCE / "gpu" / "backend"}
 
 
+def test_modules_stay_short() -> None:
+    lengths = {str(file.relative_to(SOURCE)): len(file.read_text().splitlines()) for file in modules()}
+    assert {name: lines for name, lines in lengths.items() if lines > 400} == {}
+
+
 def test_no_module_is_called_utils() -> None:
     for file in modules():
         assert file.stem not in ("utils", "util", "helpers", "common", "misc")
