@@ -27,6 +27,9 @@ if sys.platform == "win32":
 elif os.environ.get("GPUSTRUCT_SANITIZE") == "1":
     link_args = ["-fsanitize=address,undefined"]
     CYTHON, CSRC = ["-std=c11", "-O1", "-g", "-fno-omit-frame-pointer", *link_args], []
+elif os.environ.get("GPUSTRUCT_COVERAGE") == "1":
+    link_args = ["--coverage"]
+    CYTHON, CSRC = ["-std=c11", "-O0", "-g", *link_args], []
 
 
 def extension(name: str, *sources: str) -> Extension:

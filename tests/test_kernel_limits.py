@@ -197,3 +197,25 @@ def test_masked_records_that_end_with_their_last_value(count: int, stride: int, 
         rows = np.ndarray((n,), kind, memory, starts[0], (step,))
         want = b"".join(memory[at + 16 * k :][:12].tobytes() + bytes(4) for at in starts for k in range(count))
         assert packed_at(batch(cls, rows), lead, stream) == want
+
+
+@pytest.mark.parametrize("mode", [kernel.MODE_PLAIN, kernel.MODE_STREAM])
+@pytest.mark.parametrize("gap", [4, 8, 52])
+def test_bytes_between_the_values_of_a_column_stay(gap: int, mode: int) -> None:
+    """Only a column that is written completely goes out in whole lines."""
+    cls = make_struct("Both", {"v": vec3f, "s": f32, "m": mat3x3f})
+    size = layout_of(cls).stride
+    for n, dtype in itertools.product((1, 5, 64, 300), (np.float32, np.float64)):
+        data = np.random.default_rng(n).random(n * size // 4, np.float32).view(np.uint8)
+        views, blocks, columns = unpack(cls, data), {}, {}
+        for name in cls.__members__:
+            shape = getattr(views, name).shape
+            inner = np.dtype(dtype).itemsize * int(np.prod(shape[1:], dtype=int))
+            blocks[name] = np.full((n, inner + gap), GUARD, np.uint8)
+            columns[name] = blocks[name][:, :inner].view(dtype).reshape(shape, copy=False)
+        out = cls(**columns)
+        for part in unpack_plan(cls, out).parts:
+            for start, stop in ((0, n // 2), (n // 2, n)):
+                assert part.run.gather(data, start * size, size, start, stop, mode) == (-1, 0)
+        for name, block in blocks.items():
+            assert (block[:, -gap:] == GUARD).all() and np.array_equal(getattr(out, name), getattr(views, name))

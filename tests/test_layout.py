@@ -36,7 +36,7 @@ from gpustruct import (
     vec3h,
     vec4f,
 )
-from gpustruct.layout import building, naga
+from gpustruct.layout import building, extent, naga, records_in
 from gpustruct.types import make_struct
 
 # WGSL 14.4.1, the table of alignments and sizes.
@@ -596,3 +596,17 @@ def test_a_length_needs_a_whole_record(type_: Any, stride: int) -> None:
         with pytest.raises(LayoutError) as caught:
             layout.length(short)
         assert caught.value.rule == "length-size"
+
+
+def test_gaps_side_by_side_are_one() -> None:
+    made = make_struct("Gaps", {"a": Annotated[u32, size(8)], "b": vec4f, "c": Annotated[u32, size(4)]})
+    assert layout_of(made).padding == ((4, 12), (36, 12))
+
+
+@pytest.mark.parametrize(("type_", "size_", "stride"), [(vec3f, 12, 16), (vec4f, 16, 16), (vec3h, 6, 8)])
+def test_the_last_record_needs_no_padding(type_: Any, size_: int, stride: int) -> None:
+    layout = layout_of(type_)
+    for n in range(1, 5):
+        least = (n - 1) * stride + size_
+        assert extent(layout, n) == least
+        assert [records_in(layout, nbytes) for nbytes in (least - 1, least, least + stride - 1)] == [n - 1, n, n]

@@ -405,3 +405,23 @@ def test_private_attributes_are_no_columns() -> None:
     source = SimpleNamespace(x=np.arange(3), _cache=object(), __odd=1)
     made = batch(types.make_struct("One", {"x": f32}), source)
     assert made.x.tolist() == [0, 1, 2]
+
+
+def test_sources_without_names_are_no_columns() -> None:
+    class Tensor:
+        """As a tensor of another device: neither its values nor its attributes are columns."""
+
+        def __init__(self) -> None:
+            self.x = np.arange(3)
+
+        def __dlpack__(self, **_: Any) -> Any:
+            raise BufferError("on another device")
+
+        def __dlpack_device__(self) -> tuple[int, int]:
+            return 2, 0
+
+    one = types.make_struct("One", {"x": f32})
+    for source in (Tensor(), f32([1, 2]), vec3f(np.zeros((2, 3)))):
+        with pytest.raises(SourceError) as caught:
+            batch(one, source)
+        assert caught.value.rule == "source-kind", type(source)

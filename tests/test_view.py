@@ -522,6 +522,13 @@ def test_changes_a_gap_apart_are_sent_together() -> None:
         assert changed_ranges(record, buffer) == expected
 
 
+def test_a_view_of_another_size_at_the_same_place_is_sent_whole() -> None:
+    first, second, buffer = view(array[f32, 8]), view(array[f32, 4]), Buffer()
+    changed_ranges(first, buffer)
+    assert changed_ranges(second, buffer) == [(0, 16)]
+    assert changed_ranges(first, buffer) == [(0, 32)]
+
+
 def test_bytes_beside_a_view_stay_known() -> None:
     left, right, buffer = view(array[f32, 8]), view(array[f32, 8]), Buffer()
     for offset in (32, 0, 64):
