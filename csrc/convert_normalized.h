@@ -18,12 +18,12 @@ static inline int32_t nearest(double x) {
     CONVERT_LOOP(N##_snorm16, S, int16_t, nearest((double)x * 32767.0), OUTSIDE(x, -1))
 
 /* Two integers mean -1. Comparing the quotient, and not the integer, is what compilers vectorize. */
-#define AT_LEAST(least, x) ((x) < (least) ? (least) : (x))
+#define NOT_BELOW_MINUS_1(x) ((x) < -1 ? -1 : (x))
 #define DECODE(N, D) \
     CONVERT_LOOP(unorm8_##N, uint8_t, D, (D)x / (D)255, 0) \
-    CONVERT_LOOP(snorm8_##N, int8_t, D, AT_LEAST((D)-1, (D)x / (D)127), 0) \
+    CONVERT_LOOP(snorm8_##N, int8_t, D, NOT_BELOW_MINUS_1((D)x / (D)127), 0) \
     CONVERT_LOOP(unorm16_##N, uint16_t, D, (D)x / (D)65535, 0) \
-    CONVERT_LOOP(snorm16_##N, int16_t, D, AT_LEAST((D)-1, (D)x / (D)32767), 0)
+    CONVERT_LOOP(snorm16_##N, int16_t, D, NOT_BELOW_MINUS_1((D)x / (D)32767), 0)
 
 #ifndef ISA_ENCODES /* the instruction set has faster ones */
 ENCODE(f32, float)
