@@ -2,8 +2,7 @@
 
 `RecordBuffer` takes the lists as they are: members are found by name, and colors stay tuples.
 
-    python examples/lights.py
-    python examples/lights.py --count 200 --save lights.png
+    python examples/lights.py --save lights.png
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from dataclasses import dataclass
 
 import window
 
-from gpustruct import Struct, f32, vec2f, vec3f, view, wgsl
+from gpustruct import Struct, f32, vec3f, view, wgsl
 from gpustruct.gpu import Program, RecordBuffer
 from gpustruct.gpu.devices import default_device
 
@@ -43,41 +42,44 @@ class Material(Struct):
 
 
 class Scene(Struct):
-    size: vec2f
     time: f32
 
 
+HUES = [(1.0, 0.3, 0.02), (0.02, 0.25, 1.0), (0.9, 0.02, 0.3), (0.02, 0.7, 0.3)]
 SHADER = (
     wgsl.declare(Light, Material, Scene)
+    + f"const SIZE = vec2f{window.SIZE};"
     + """
 @group(0) @binding(0) var<storage, read> lights: array<Light>;
 @group(0) @binding(1) var<storage, read> materials: array<Material>;
 @group(0) @binding(2) var<uniform> scene: Scene;
+const SKY = vec3f(0.004, 0.005, 0.012);
 
 @vertex fn whole(@builtin(vertex_index) i: u32) -> @builtin(position) vec4f {
     return vec4f(f32(i & 1u) * 4.0 - 1.0, f32(i >> 1u) * 4.0 - 1.0, 0.0, 1.0);
 }
 
 @fragment fn shade(@builtin(position) pixel: vec4f) -> @location(0) vec4f {
-    let screen = (pixel.xy * 2.0 - scene.size) / scene.size.y;
+    let screen = (pixel.xy * 2.0 - SIZE) / SIZE.y;
     let ray = normalize(vec3f(screen.x, -screen.y - 0.75, 1.6));
     let eye = vec3f(0.0, 3.0, scene.time);
-    if ray.y > -0.02 { return vec4f(0.004, 0.005, 0.012, 1.0); }
+    if ray.y > -0.02 { return vec4f(SKY, 1.0); }
     let floor_point = eye + ray * (eye.y / -ray.y);
+    let far = length(floor_point - eye);
     let tile = vec2i(floor(floor_point.xz * 1.5));
     let material = materials[u32(abs(tile.x * 7 + tile.y * 13)) % arrayLength(&materials)];
     let gap = abs(fract(floor_point.xz * 1.5) - 0.5);
-    var color = vec3f(0.002);
+    var color = 0.2 * SKY;
     for (var i = 0u; i < arrayLength(&lights); i++) {
         let light = lights[i];
         let to = light.position - floor_point;
         let distance = length(to);
         let fade = pow(max(1.0 - distance / light.radius, 0.0), 2.0);
-        let half_way = normalize(to / distance - ray);
-        let shine = pow(max(half_way.y, 0.0), 2.0 / (material.roughness * material.roughness));
-        color += light.color * fade * (material.albedo * to.y / distance + shine * (1.0 - material.roughness));
+        let shine = pow(max(normalize(to / distance - ray).y, 0.0), 2.0 / (material.roughness * material.roughness));
+        color += light.color * fade * (0.7 * material.albedo * to.y / distance + 2.0 * shine * (1.0 - material.roughness));
     }
-    return vec4f(color * select(1.0, 0.25, max(gap.x, gap.y) > 0.48) * exp(-0.03 * length(floor_point - eye)), 1.0);
+    color *= 1.0 - 0.8 * smoothstep(0.485 - 0.003 * far, 0.49, max(gap.x, gap.y)) / (1.0 + 0.1 * far);
+    return vec4f(mix(SKY, 1.0 - exp(-1.5 * color), exp(-0.0025 * far * far)), 1.0);
 }
 """
 )
@@ -85,9 +87,8 @@ SHADER = (
 
 def lamps(count: int) -> list[Lamp]:
     """Lamps in random places just above the floor."""
-    hues = [(1.0, 0.45, 0.12), (0.15, 0.5, 1.0), (0.9, 0.15, 0.5), (0.2, 0.9, 0.5)]
     return [
-        Lamp((random.uniform(-20, 20), random.uniform(0.15, 0.6), random.uniform(0, 40)), 1.9, random.choice(hues))
+        Lamp((random.uniform(-20, 20), random.uniform(0.15, 0.6), random.uniform(0, 40)), 1.9, random.choice(HUES))
         for _ in range(count)
     ]
 
@@ -98,7 +99,6 @@ def main() -> None:
     tiles = [Tile((grey, grey, grey * 0.9), random.uniform(0.1, 0.6)) for grey in (0.2, 0.35, 0.5, 0.7, 0.85)]
     device = default_device()
     scene = view(Scene)
-    scene.size = window.SIZE
     scenes = RecordBuffer(device, Scene, usage="UNIFORM")
     program = Program(device, SHADER)
     lights = RecordBuffer(device, Light, data=lamps(options.count))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import struct
-import zlib
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from PIL import Image
 from rendercanvas.offscreen import OffscreenRenderCanvas
 
 FORMAT = "rgba8unorm-srgb"
@@ -25,30 +25,35 @@ def arguments(description: str | None, *, count: int, frames: int) -> argparse.N
     return parser.parse_args()
 
 
-def run(device: Any, draw: Callable[[Any, int], None], options: argparse.Namespace) -> None:
-    """Call `draw(texture_view, frame)` for each frame."""
+def canvas(options: argparse.Namespace) -> Any:
+    """A window, or with --save a canvas without one."""
     if options.save:
-        canvas: Any = OffscreenRenderCanvas(size=SIZE, pixel_ratio=1)
-    else:
-        from rendercanvas.auto import RenderCanvas, loop
+        return OffscreenRenderCanvas(size=SIZE, pixel_ratio=1)
+    from rendercanvas.auto import RenderCanvas
 
-        canvas = RenderCanvas(size=SIZE, title="gpustruct", update_mode="continuous")
-    context = canvas.get_context("wgpu")
-    context.configure(device=device, format=FORMAT)
-    frame = 0
+    return RenderCanvas(size=SIZE, title="gpustruct", update_mode="continuous")
 
-    def animate() -> None:
-        nonlocal frame
-        draw(context.get_current_texture().create_view(), frame)
-        frame += 1
 
-    canvas.request_draw(animate)
+def animate(canvas: Any, draw: Callable[[int], None], options: argparse.Namespace) -> None:
+    """Call `draw(frame)` for each frame, and save the last one if asked to."""
+    frames = itertools.count()
+    canvas.request_draw(lambda: draw(next(frames)))
     if not options.save:
+        from rendercanvas.auto import loop
+
         loop.run()
         return
-    for _ in range(options.frames):
+    for _ in range(max(1, options.frames)):
         picture = canvas.draw()
-    save(options.save, np.asarray(picture)[..., :3])
+    Image.fromarray(np.asarray(picture)[..., :3]).save(options.save, optimize=True)
+
+
+def run(device: Any, draw: Callable[[Any, int], None], options: argparse.Namespace) -> None:
+    """Call `draw(texture_view, frame)` for each frame."""
+    target = canvas(options)
+    context = target.get_context("wgpu")
+    context.configure(device=device, format=FORMAT)
+    animate(target, lambda frame: draw(context.get_current_texture().create_view(), frame), options)
 
 
 def pipeline(
@@ -92,17 +97,3 @@ def paint(
         groups.set(drawing, **named)
         drawing.draw(vertices, instances)
     drawing.end()
-
-
-def save(path: Path, rgb: np.ndarray) -> None:
-    """Write (height, width, 3) bytes as a PNG file."""
-    height, width, _ = rgb.shape
-    # Filter 1: each pixel less the one on its left.
-    rows = b"".join(b"\1" + row.tobytes() for row in np.diff(rgb, axis=1, prepend=np.uint8(0)))
-
-    def chunk(name: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
-
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    body = chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows, 9)) + chunk(b"IEND", b"")
-    path.write_bytes(b"\x89PNG\r\n\x1a\n" + body)
