@@ -529,6 +529,14 @@ def test_a_view_of_another_size_at_the_same_place_is_sent_whole() -> None:
     assert changed_ranges(first, buffer) == [(0, 32)]
 
 
+def test_what_an_encoder_may_still_write_is_never_known() -> None:
+    record, buffer = view(array[f32, 8]), Buffer()
+    changed_ranges(record, buffer)
+    forget(buffer, recorded=True)
+    for _ in range(3):
+        assert changed_ranges(record, buffer) == [(0, 32)]
+
+
 def test_bytes_beside_a_view_stay_known() -> None:
     left, right, buffer = view(array[f32, 8]), view(array[f32, 8]), Buffer()
     for offset in (32, 0, 64):
