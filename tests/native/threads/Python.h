@@ -1,0 +1,1 @@
+/* Stands for Python's header where csrc/pool.c is compiled without Python. */
