@@ -78,5 +78,6 @@ GPU_NOTHING: dict[str, str] = {
     "BindingError device-silent": "a shader that never ends must be ended; its test is in tests/gpu/test_interrupts.py",
     "BindingError adapter-missing": "what to install or set differs by system; tests/gpu has none without an adapter",
     "BindingError device-feature": "a device without f16 where the adapter has it: tests/gpu/test_records.py follows the advice",
+    "BindingError package-unknown": "the environment of a process; its test is in tests/gpu/test_backend.py",
     "BindingError adapter-feature": "needs an adapter without f16",
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Iterator
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -97,6 +97,17 @@ def test_a_device_without_a_polling_thread_is_polled(other: OtherDevice, monkeyp
     mapping = backend.Mapping(buffer, "READ")
     mapping.wait("read")
     assert mapping.arrived
+
+
+def test_the_environment_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    package: Any = ModuleType("wgpudawn")
+    package.gpu = SimpleNamespace(request_adapter_sync=lambda power_preference: power_preference)
+    monkeypatch.setitem(sys.modules, "wgpudawn", package)
+    monkeypatch.setenv("GPUSTRUCT_WEBGPU", "wgpudawn")
+    assert backend.request_adapter() == "high-performance"
+    monkeypatch.setenv("GPUSTRUCT_WEBGPU", "wgpudwan")
+    with pytest.raises(BindingError, match=r"current: 'wgpudwan'.*did you mean 'wgpudawn'"):
+        backend.request_adapter()
 
 
 def test_without_the_other_package_its_objects_are_unknown(device: Any) -> None:

@@ -40,6 +40,7 @@ TEMPLATES = {
     "pipeline-refused": "the device must accept the pipeline (current: {current}) - at {where}; correct the shader",
     "length-representable": "arrayLength can be {lengths} for {type} (current: {n}) - at {where}; bind {nearest} records, or pass the count in a member or in a separate uniform",
     "length-value": "a number of records must be a whole number, 1 or more (current: {n!r}) - at {where}; bind at least one record, or none of the buffer",
+    "package-unknown": "GPUSTRUCT_WEBGPU must name a package that implements WebGPU (current: {current}) - at the environment variables; {way_out}",
     "adapter-missing": "a wgpu adapter must answer (current: {current}) - at gpustruct.gpu; {way_out}, or pass device=",
     "device-type": "{function} takes a wgpu device or its queue (current: {current}) - at {function}(...); pass device = wgpu.utils.get_default_device(), or device.queue",
     "device-feature": "the device needs the feature {feature} (current: without) - at {where}; request it: adapter.request_device_sync(required_features=[{feature!r}])",

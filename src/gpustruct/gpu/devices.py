@@ -29,7 +29,8 @@ class _Default:
 def default_device() -> Any:
     """A device of the preferred adapter, with f16 in shaders if possible. It is made once per process, and again if lost.
 
-    Its limits are the adapter's. Raises BindingError if there is no adapter. WebGPU §4.2 (GPU).
+    Its limits are the adapter's. It comes from wgpu-py, or from Dawn where the environment variable GPUSTRUCT_WEBGPU is
+    "wgpudawn". Raises BindingError if there is no adapter. WebGPU §4.2 (GPU).
 
     >>> device = default_device()
     >>> device is default_device()
@@ -38,6 +39,8 @@ def default_device() -> Any:
     if _Default.device is None or not _works(_Default.device):
         try:
             adapter = request_adapter()
+        except BindingError:
+            raise
         except Exception as error:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise BindingError.of("adapter-missing", current=reason, way_out=NO_ADAPTER) from None

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import functools
+import importlib
+import os
 import sys
 from typing import Any, Literal, NamedTuple
 
 import wgpu
+
+from ...errors import BindingError, closest
 
 
 class Backend(NamedTuple):
@@ -72,5 +76,12 @@ def gpu_errors() -> tuple[type[Exception], ...]:
 
 
 def request_adapter() -> Any:
-    """The fastest adapter of wgpu-py. Raises what wgpu-py raises if there is none."""
-    return wgpu.gpu.request_adapter_sync(power_preference="high-performance")
+    """The fastest adapter of the package that GPUSTRUCT_WEBGPU names, "wgpu" or "wgpudawn"; of wgpu-py without it.
+
+    Raises what that package raises if there is none.
+    """
+    name = os.environ.get("GPUSTRUCT_WEBGPU") or WGPU.package
+    packages = [backend.package for backend in BACKENDS]
+    if name not in packages:
+        raise BindingError.of("package-unknown", current=repr(name), way_out=closest(name, packages))
+    return importlib.import_module(name).gpu.request_adapter_sync(power_preference="high-performance")
