@@ -26,6 +26,7 @@ from gpustruct import (
     array,
     f16,
     f32,
+    i32,
     memory_mapped,
     pack,
     threads,
@@ -33,6 +34,7 @@ from gpustruct import (
     vec3f,
     vec4f,
 )
+from gpustruct.columns import collect
 from gpustruct.gpu import RecordBuffer, Uploader, packer, read_buffer, transfers, write_buffer
 from gpustruct.gpu.backend import write_from
 from gpustruct.gpu.chunking import chunk_plans, spans_of
@@ -104,6 +106,19 @@ def test_fills_cover_every_byte_once(n: int, target: int, limit: int, T: Any, sh
     assert [start for start, _ in covered[1:]] == [end for _, end in covered[:-1]]
     # Between fills no word is shared, unless every record ends inside one.
     assert all(end % 4 == 0 for _, end in covered[:-1]) or (stride % 4 == 0 and target % 4)
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"])
+@pytest.mark.parametrize(
+    ("T", "most"), [(u32, 2**32 - 1), (i32, 2**31 - 1), (f32, float(np.finfo("f4").max)), (f16, 65519)]
+)
+def test_dtypes_that_always_fit_are_not_checked(T: Any, most: float, dtype: str) -> None:
+    kind = np.dtype(dtype)
+    if kind.kind == "f" and T in (u32, i32):
+        return  # No column of integers has such a dtype.
+    largest = 1 if kind.kind == "b" else float(np.finfo(kind).max) if kind.kind == "f" else np.iinfo(kind).max
+    fits = largest <= most and (T is not u32 or kind.kind in "?bu")
+    assert packer.may_fail(collect(T(np.zeros(3, kind)))) == (not fits)
 
 
 @pytest.mark.parametrize(
