@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import tempfile
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -54,6 +55,27 @@ def device_or_skip() -> Any:
 def device() -> Any:
     """The one device of all tests."""
     return device_or_skip()
+
+
+class TooLong(BaseException):
+    """A test took more of its own CPU time than it may."""
+
+
+@pytest.fixture
+def cpu_limit() -> Iterator[None]:
+    """Ends a test after 20 seconds of this process's CPU time: other work on the machine does not count."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise TooLong
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, 20)
+    yield
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    signal.signal(signal.SIGPROF, before)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

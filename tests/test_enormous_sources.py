@@ -6,7 +6,6 @@ Each function answers at once with its own error, or does what needs no memory f
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -53,28 +52,15 @@ class Tail(Struct):
 MANY = 2**58  # numpy has no arrays of 2^63 bytes
 # Memory that a process may ask for beside what it has: otherwise a system that promises more than it has could end it.
 MOST_MEMORY = 8 << 30
-CPU_SECONDS = 20
-
-
-class TooLong(BaseException):
-    """A call went on for CPU_SECONDS."""
 
 
 @pytest.fixture(autouse=True)
-def limits() -> Iterator[None]:
+def limits(cpu_limit: None) -> Iterator[None]:
     resource = pytest.importorskip("resource", reason="this system has no limits for a process")
     before = resource.getrlimit(resource.RLIMIT_DATA)
     held = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_DATA, (held + MOST_MEMORY, before[1]))
-
-    def stop(*_: object) -> None:
-        raise TooLong
-
-    handler = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS)
     yield
-    signal.setitimer(signal.ITIMER_PROF, 0)
-    signal.signal(signal.SIGPROF, handler)
     resource.setrlimit(resource.RLIMIT_DATA, before)
 
 
