@@ -149,6 +149,24 @@ def test_no_column_is_read_past_its_last_scalar(members: dict[str, Any], at_the_
             assert packed_at(made, lead, stream) == want, (n, wide, lead, stream)
 
 
+@pytest.mark.parametrize("members", SHAPES, ids=lambda members: "-".join(t.__name__ for t in members.values()))
+@pytest.mark.parametrize("gap", [1, 2, 5])
+def test_wide_columns_with_gaps_between_records(members: dict[str, Any], gap: int) -> None:
+    """Values that are converted, and not where the next ones of a dense column would be."""
+    cls = make_struct("Shape", members)
+    for n in (1, 5, 9, 64, 130):
+        columns = {}
+        for name, spec in cls.__members__.items():
+            wide = np.int64 if spec.type in (u32, i32) else np.float64
+            count = int(np.prod(spec.inner, dtype=int))
+            block = np.random.default_rng(n).integers(0, 1000, (n, count + gap)).astype(wide)
+            columns[name] = block[:, :count].reshape((n, *spec.inner), copy=False)
+        made = cls(**columns)
+        want = reference.pack(made)
+        for lead, stream in itertools.product((0, 16), (False, True)):
+            assert packed_at(made, lead, stream) == want
+
+
 class Pair(Struct):
     a: u32
     b: i32
