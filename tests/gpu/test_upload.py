@@ -586,3 +586,18 @@ def test_no_more_threads_than_the_bus_can_use(
     monkeypatch.setattr(threads, "choose", lambda size, least, asked: 64 if asked is None else asked)
     assert Transfers(device, StagingPool(device, 4096, 2), None, 4096)._workers(1 << 30) == most
     assert Transfers(device, StagingPool(device, 4096, 2), 16, 4096)._workers(1 << 30) == 16
+
+
+def test_a_read_takes_memory_that_is_large_enough(device: Any) -> None:
+    values = np.arange(5000, dtype=np.uint32)
+    buffer = device.create_buffer_with_data(data=values, usage=wgpu.BufferUsage.COPY_SRC)
+    for count in (3, 5000, 1500, 2):
+        assert np.array_equal(read_buffer(device, buffer, u32, count), values[:count])
+
+
+def test_records_that_end_in_half_a_word_are_not_read(device: Any) -> None:
+    """Copies are whole words, and those at the end of this buffer are only four records."""
+    usage = wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
+    buffer = device.create_buffer(size=10, usage=usage)
+    write_buffer(device, buffer, f16([1, 2, 3, 4]))
+    assert np.asarray(read_buffer(device, buffer, f16)).tolist() == [1, 2, 3, 4]
