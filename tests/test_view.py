@@ -23,6 +23,7 @@ import strategies
 from gpustruct import (
     SourceError,
     Struct,
+    _views,
     array,
     atomic,
     batch,
@@ -41,6 +42,7 @@ from gpustruct import (
     view,
 )  # fmt: skip
 from gpustruct.views import changed_ranges, forget, update
+from gpustruct.views.classes import root
 
 
 class Light(Struct):
@@ -643,3 +645,11 @@ def test_a_record_of_a_structured_array_comes_as_a_batch() -> None:
     array["power"] = 7
     record.one = batch(Light, array[1])
     assert (record.one.power, record.other.power) == (7, 0)
+
+
+def test_no_view_is_longer_than_its_bytes() -> None:
+    """`view` checks it first; this is the last check before addresses are made."""
+    member = root(vec4f, None)
+    for nbytes, offset in ((15, 0), (16, 1), (16, 17), (16, -1)):
+        with pytest.raises(ValueError, match="must fit"):
+            _views.view_at(member, np.zeros(nbytes, np.uint8), offset)

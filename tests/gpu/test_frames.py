@@ -407,3 +407,13 @@ def test_close_inside(device: Any, uploader: Uploader) -> None:
         uploader.close()
         buffer.append(u32([2]))
     assert np.asarray(buffer.read()).tolist() == [1, 2]
+
+
+def test_a_buffer_resized_twice_in_a_dropped_frame(device: Any) -> None:
+    numbers = RecordBuffer(device, u32, 2)
+    numbers.write(u32([1, 2]))
+    with pytest.raises(KeyError), Uploader.of(device).frame():
+        numbers.resize(4)
+        numbers.resize(8)
+        raise KeyError
+    assert numbers.capacity == 2 and np.asarray(numbers.read()).tolist() == [1, 2]
