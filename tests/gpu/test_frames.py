@@ -417,3 +417,18 @@ def test_a_buffer_resized_twice_in_a_dropped_frame(device: Any) -> None:
         numbers.resize(8)
         raise KeyError
     assert numbers.capacity == 2 and np.asarray(numbers.read()).tolist() == [1, 2]
+
+
+def test_half_a_word_that_a_clear_comes_before(device: Any, uploader: Uploader) -> None:
+    class Half(Struct):
+        x: f16
+        y: f16
+        z: f16
+
+    nine = np.full(2, 9, np.float16)
+    buffer = RecordBuffer(device, Half, 2, usage="VERTEX", uploader=uploader)
+    buffer.write(Half(x=nine, y=nine, z=nine))
+    with uploader.frame():
+        buffer.clear()
+        buffer.write(Half(x=nine[:1], y=nine[:1], z=nine[:1]))
+    assert np.frombuffer(device.queue.read_buffer(buffer.buffer), np.float16).tolist() == [9, 9, 9, 0, 0, 0]

@@ -38,6 +38,7 @@ from gpustruct.columns import collect
 from gpustruct.gpu import RecordBuffer, Uploader, packer, read_buffer, transfers, write_buffer
 from gpustruct.gpu.backend import write_from
 from gpustruct.gpu.chunking import chunk_plans, spans_of
+from gpustruct.gpu.readback import Reader, empty_batch
 from gpustruct.gpu.staging import StagingPool
 from gpustruct.gpu.transfers import Transfers
 from gpustruct.packing import pack_plan
@@ -601,3 +602,12 @@ def test_records_that_end_in_half_a_word_are_not_read(device: Any) -> None:
     buffer = device.create_buffer(size=10, usage=usage)
     write_buffer(device, buffer, f16([1, 2, 3, 4]))
     assert np.asarray(read_buffer(device, buffer, f16)).tolist() == [1, 2, 3, 4]
+
+
+def test_memory_that_reads_keep_is_bounded(device: Any) -> None:
+    buffer = device.create_buffer_with_data(data=np.arange(9000, dtype=np.uint32), usage=wgpu.BufferUsage.COPY_SRC)
+    reader = Reader(device)
+    reader._chunk_size, reader._count = 16384, 2
+    for count in (1000, 2000, 4000, 9000, 1000):
+        reader.read(buffer, empty_batch(u32, count), 0)
+        assert sum(chunk.size for chunk in reader._spare) <= 2 * 16384
