@@ -179,7 +179,8 @@ def normalized(scalar: str, shape: tuple[int, ...], rng: np.random.Generator) ->
     """Floats of the scalar's range, its ends and values half way between two steps included; or its own integers."""
     stored = np.iinfo(STORED[scalar])
     if rng.random() < 0.3:
-        return rng.integers(stored.min, stored.max, shape, endpoint=True).astype(STORED[scalar])
+        # The smallest signed integer means -1 too, and comes back as the next one.
+        return rng.integers(max(stored.min, -stored.max), stored.max, shape, endpoint=True).astype(STORED[scalar])
     low = 0 if stored.min == 0 else -1
     between = (rng.integers(low * stored.max, stored.max, shape) + 0.5) / stored.max
     values = np.where(rng.random(shape) < 0.3, between, rng.uniform(low, 1, shape))
