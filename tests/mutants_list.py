@@ -125,7 +125,7 @@ _ROWS: dict[str, list[tuple[str, ...]]] = {
         ("_views.pyx", "offset > owner.nbytes or member.size > owner.nbytes - offset:", "offset > owner.nbytes:", "a view longer than its bytes", "test_view.py::test_no_view_is_longer_than_its_bytes"),
         ("_views.pyx", "            return self\n        if not isinstance(record, Record) or (<Record>record).size < self.offset + self.size:", "            return self\n        if not isinstance(record, Record):", "a member read of another view", "test_view.py"),
         ("_views.pyx", "if flags & PyBUF_WRITABLE and not writable:", "if False:", "a writable buffer of a read-only view", "test_view.py"),
-        ("_views.pyx", "if self.element.writer is not None and self.writable:", "if self.element.writer is not None:", "numbers of a read-only array are set", "test_view.py test_view_arrays.py"),
+        ("_views.pyx", "if self.element.writer is not None and self.writable:", "if self.element.writer is not None:", "numbers of a read-only array are set", "test_view.py::test_no_element_of_read_only_bytes_is_set"),
         ("views/assigning.py", "or value.__shape__ != dims:", ":", "a batch of another shape", "test_view.py test_view_arrays.py"),
         ("views/assigning.py", "have not in (1, want)", "False", "a column of another length", "test_view_arrays.py"),
         ("views/changes.py", "if before is None or len(before) != now.nbytes:", "if before is None:", "a view of another size at the same place", "test_view.py"),

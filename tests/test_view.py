@@ -653,3 +653,12 @@ def test_no_view_is_longer_than_its_bytes() -> None:
     for nbytes, offset in ((15, 0), (16, 1), (16, 17), (16, -1)):
         with pytest.raises(ValueError, match="must fit"):
             _views.view_at(member, np.zeros(nbytes, np.uint8), offset)
+
+
+def test_no_element_of_read_only_bytes_is_set() -> None:
+    memory = bytes(64)
+    for kind, value in ((vec3f, (1, 2, 3)), (vec4f, (1, 2, 3, 4)), (u32, 7)):
+        with pytest.raises(SourceError) as caught:
+            view(kind, memory, count=4)[1] = value
+        assert caught.value.rule == "view-readonly"
+    assert memory == bytes(64)
