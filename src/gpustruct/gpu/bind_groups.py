@@ -8,7 +8,7 @@ from typing import Any
 from ..errors import BindingError, closest
 from ..layout import whole_number
 from ..wgsl import Variable
-from .binder import NO_GROUPS, Binder, Group
+from .binder import Binder, Group, Selection
 from .bindings import BindableRecords
 
 
@@ -32,6 +32,20 @@ class BindGroups:
     [0]
     """
 
+    __slots__ = (
+        "__weakref__",
+        "_binder",
+        "_bound",
+        "_chosen",
+        "_current",
+        "_hooks",
+        "_index",
+        "_records",
+        "_resources",
+        "_where",
+        "groups",
+    )
+
     def __init__(
         self,
         current: Callable[[], Binder],
@@ -41,16 +55,11 @@ class BindGroups:
     ) -> None:
         self._current, self._resources = current, resources
         self._index, self._where = index, where
-        self.groups: dict[int, Any] = {}
-        self._chosen = NO_GROUPS
-        self._make(current(), resources, None)
+        binder = current()
+        self._make(binder, binder.selection(index), resources, {})
 
-    def _make(self, binder: Binder, resources: Mapping[str, Any], changed: list[str] | None) -> None:
-        chosen = binder.selection(self._index)
-        reused: dict[int, Any] = {}
-        for group in chosen.groups if changed is not None else ():
-            if self._can_reuse(group, changed or ()):
-                reused[group.number] = self.groups[group.number]
+    def _make(self, binder: Binder, chosen: Selection, resources: Mapping[str, Any], reused: Mapping[int, Any]) -> None:
+        self.groups: dict[int, Any]
         self.groups, bound, self._hooks = binder.bind(resources, chosen, reused, self._where)
         self._binder, self._chosen, self._bound = binder, chosen, bound
         self._records = [
@@ -73,7 +82,12 @@ class BindGroups:
             if records.buffer is not buffer or (count is not None and records.count != count)
         ]
         if changed or binder is not self._binder:
-            self._make(binder, {k: given for k, given in self._resources.items() if binder.declares(k)}, changed)
+            chosen = binder.selection(self._index)
+            reused = {
+                group.number: self.groups[group.number] for group in chosen.groups if self._can_reuse(group, changed)
+            }
+            declared = {name: given for name, given in self._resources.items() if binder.declares(name)}
+            self._make(binder, chosen, declared, reused)
         for name, hook in self._hooks.items():
             if hook is not None and hook.destroyed:
                 raise BindingError.of("bind-destroyed", name=name, where="groups.set(...)")

@@ -116,8 +116,8 @@ class Binder:
             _check_writes(slots, found, hooks, where)
         made: dict[int, Any] = {}
         for group in chosen.groups:
-            kept = reused.get(group.number)
-            made[group.number] = self._create(group, chosen.numbered[group.number], found) if kept is None else kept
+            number = group.number
+            made[number] = reused[number] if number in reused else self._create(group, chosen.numbered[number], found)
         return made, found, hooks
 
     def declares(self, name: str) -> bool:

@@ -10,6 +10,7 @@ from ..batches import Batch, as_batch
 from ..errors import BindingError, WgslError
 from ..layout import Layout, round_up, wgsl_name, whole_number
 from . import backend, devices
+from .backend import watch
 from .bindings import BindableRecords
 
 _NEEDS = {"uniform": "UNIFORM", "storage": "STORAGE", "read-only-storage": "STORAGE"}
@@ -58,8 +59,7 @@ class BufferSlot:
             found = _given_binding({"offset": 0, **given}, self._where)
         else:
             raise _not_a_buffer(self.variable, given, self._where)
-        hook = backend.watch(found["buffer"])
-        offset, size = found["offset"], found["size"]
+        hook, offset, size = watch(found["buffer"]), found["offset"], found["size"]
         if hook.destroyed:
             raise BindingError.of("bind-destroyed", name=self.variable.name, where=self._where)
         if hook.owner is not self._device:
@@ -117,7 +117,7 @@ class BufferSlot:
         if not self._fixed_size:
             return records.binding()
         buffer = records.buffer
-        return {"buffer": buffer, "offset": 0, "size": min(self._fixed_size, backend.watch(buffer).size)}
+        return {"buffer": buffer, "offset": 0, "size": min(self._fixed_size, watch(buffer).size)}
 
 
 def _given_binding(given: Mapping[str, Any], where: str) -> dict[str, Any]:
