@@ -5,6 +5,8 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+import numpy as np
+
 MAX_BYTES = MAX_COUNT = 2**31 - 1
 MAX_MEMBERS = 1023
 MAX_DEPTH = 15
@@ -26,7 +28,8 @@ def whole_number(value: Any, least: int = 0, most: int | None = None) -> int | N
     (3, None, None, None)
     """
     try:
-        number = None if isinstance(value, bool) else operator.index(value)
+        # numpy's own bool has an __index__ before numpy 2.3.
+        number = None if isinstance(value, bool | np.bool) else operator.index(value)
     except TypeError:
         return None
     return None if number is None or number < least or (most is not None and number > most) else number
