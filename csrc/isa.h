@@ -1,5 +1,5 @@
-/* The functions of an instruction set. Its file defines one scatter_isa, and isa.c has a line for it: nothing else
- * names it. */
+/* The functions of an instruction set. Its file defines one scatter_isa; isa.c has a line for it, and the guard below
+ * says where it can be compiled. */
 #ifndef GPUSTRUCT_ISA_H
 #define GPUSTRUCT_ISA_H
 

@@ -119,7 +119,10 @@ cdef Py_ssize_t write_plain_records(Writer writer, PyObject **records, Py_ssize_
 
 
 cdef bint write_records(Writer writer, list values, Py_ssize_t count, char *at, Py_ssize_t stride) except -1:
-    """Write `count` values, each to its record. The memory is zero. False, with nothing written, if there are not so many."""
+    """Write `count` values, each to its record, in zeroed memory.
+
+    False, with nothing written, if the list has another length.
+    """
     cdef Py_ssize_t k = 0
     cdef IndexPath path
     path.outer = NULL
@@ -143,8 +146,8 @@ cdef bint write_records(Writer writer, list values, Py_ssize_t count, char *at, 
 def read_records(Writer writer not None, cls, list values not None, Py_ssize_t stride):
     """The values as a batch of `cls`: views of their records, `stride` bytes apart in new memory.
 
-    The bytes of the records if they cannot be seen as columns. The list is read as it is when this is called: what changes
-    it meanwhile changes nothing.
+    The bytes of the records if they cannot be seen as columns. The list is read as it is when this is called: a change
+    meanwhile has no effect.
     """
     cdef cnp.npy_intp nbytes
     cdef cnp.ndarray data

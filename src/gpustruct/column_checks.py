@@ -227,7 +227,7 @@ def _ways(spec: ColumnSpec, array: np.ndarray) -> Iterator[Way]:
 
 
 def _integer_ways(spec: ColumnSpec, array: np.ndarray) -> Iterator[Way]:
-    """Ways out for integers in a member whose numbers are between 0, or -1, and 1."""
+    """Ways out for an integer column in a normalized member (unorm or snorm)."""
     name, stored = spelled(spec), stored_dtype(spec.core.__layout__.scalar)
     largest, number = int(array.max(initial=0)), f"np.asarray({name})"
     if largest > MOST_STEPS and array.ndim == 1 and (words := _from_words(spec._replace(dims=()), array, name)):

@@ -22,7 +22,7 @@ from .packer import Packing
 from .staging import Chunk, StagingPool
 
 # Records of fewer bytes are packed in one compiled call.
-SMALL_BYTES = 1 << 17
+SMALL_WRITE = 1 << 17
 
 
 class _OpenFrames(threading.local):
@@ -121,7 +121,7 @@ class Frame:
         if not self._chunks:
             self._chunk_with(LINE)
         chunk, at = self._chunks[-1], round_up(LINE, self._used)
-        limit = min(room, SMALL_BYTES, chunk.size - at) + 1
+        limit = min(room, SMALL_WRITE, chunk.size - at) + 1
         if _binding.pack_small(batch, self._memory[at:], limit, new_plan) is None:
             return -1
         records: int = batch.__run__.records

@@ -22,8 +22,8 @@ class ShardedBuffer(Generic[Record]):
     """Records of one type, split over several devices into contiguous parts, whose lengths differ by one at most.
 
     `targets` are wgpu devices; `T` is a type of fixed size; `capacity` is the total number of records. `data` and `options` are
-    those of `RecordBuffer`. `buffers` lists the RecordBuffer of each device, `bounds` the (start, stop) of the last batch's
-    records that each holds. Raises what `RecordBuffer` raises; BindingError for a type that ends in a runtime-sized array.
+    those of `RecordBuffer`. `buffers` lists the RecordBuffer of each device, `bounds` the range (start, stop)
+    of the last batch that each device holds. Raises what `RecordBuffer` raises; BindingError for a type that ends in a runtime-sized array.
 
     >>> import numpy as np, wgpu
     >>> from gpustruct import u32

@@ -193,7 +193,7 @@ def array_of(memory: memoryview) -> np.ndarray:
 
 
 def described(source: Any) -> np.ndarray:
-    """`numpy.asanyarray`, but for an ``__array_interface__`` that goes beyond its own memory, or says that it is objects.
+    """Like `numpy.asanyarray`, but refuses an ``__array_interface__`` that goes beyond its own memory or has objects.
 
     numpy believes both, and the interpreter would crash. An address alone cannot be checked.
     """

@@ -129,9 +129,9 @@ def _candidates(core: Layout, rules: Rules) -> Iterator[Any]:
 
 
 def _most_change(type_: Any, now: Any) -> float | None:
-    """The most that a number of `now` changes in this format; None if the format does not hold them all.
+    """The largest change that this format would make to a number in `now`; None if the format cannot hold them.
 
-    A format whose steps are large beside the values does not hold them: 8 bits from 0 to 1 for values below 0.1.
+    A format is refused if its steps are coarse relative to the values, such as unorm8 for values below 0.1.
     """
     layout = layout_of(type_)
     rows = now.shape[-1] if layout.rows > 1 else 1

@@ -86,7 +86,7 @@ class Structs:
         return annotation
 
     def _check_number(self, name: str, value: int, kind: Type, offset: int) -> None:
-        """Check @align or @size on a type that is not host-shareable, which has no class that would check it."""
+        """Check @align or @size of a member whose type is not host-shareable: no class checks those."""
         least = 4 if kind.scalar == "bool" and kind.rows == 1 else 1
         power = value > 0 and value & (value - 1) == 0 and value <= _MOST_ALIGN
         if (name == "align" and not power) or value < least or (name == "align" and value % least):

@@ -114,7 +114,7 @@ class Conversions:
         raise self.error("no-common-type", offset, types=typenames_of(types))
 
     def aligned(self, values: list[Value], scalar: str, offset: int, what: str) -> tuple[int, list[tuple[Any, ...]]]:
-        """The number of components, and for each the components of all `values`, as `scalar`.
+        """The number of components, and for each component a tuple of that component of each value, as `scalar`.
 
         A scalar is repeated if others are vectors.
         """
