@@ -1,7 +1,7 @@
 """Records of Python objects, list to bytes: `pack(batch(...))` beside a loop over struct.pack_into and one in Cython.
 
 python -m pytest benchmarks/bench_objects.py --benchmark-only, or as a script for ratios of alternating runs.
-object_loop.pyx, which takes tuples only, is built when the script needs it. After `npm install` in compare/typegpu,
+object_loop.pyx, which takes tuples only, is built when the script needs it. After `npm install` in compare,
 TypeGPU's compiled writer, which reads JavaScript's objects, is measured in the same run.
 """
 
@@ -93,16 +93,18 @@ setup(ext_modules=cythonize([extension], quiet=True), script_args=["--quiet", "b
     return importlib.import_module("object_loop")
 
 
-TYPEGPU = Path(__file__).parent / "compare" / "typegpu"
+TYPEGPU = Path(__file__).parent / "compare"
 
 
 def typegpu(count: int, rounds: int) -> float | None:
     """Seconds that TypeGPU takes for as many objects; None if node or typegpu is not installed."""
     node = shutil.which("node")
-    if node is None or not (TYPEGPU / "node_modules").exists():
+    if node is None or not (TYPEGPU / "node_modules" / "typegpu").exists():
         return None
     told = json.dumps({"rows": rows()[:count], "rounds": rounds, "perRound": 0.002})
-    done = subprocess.run([node, "writer.mjs"], cwd=TYPEGPU, input=told, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [node, "typegpu_writer.mjs"], cwd=TYPEGPU, input=told, capture_output=True, text=True, check=True
+    )
     found = json.loads(done.stdout)
     expected = bytearray(48 * count)
     loop_of("tuple", expected)(rows()[:count])

@@ -1,212 +1,171 @@
-"""gpustruct beside what people use today, on the same records in one run.
+"""gpustruct beside what people use today: the same records, in one run, bytes compared.
 
-    python benchmarks/compare/run.py            # 1 and 10 million records
-    python benchmarks/compare/run.py --quick    # 10,000 records
-    python benchmarks/compare/run.py --save docs/compare.md docs/images/compare.svg
+    python benchmarks/compare/run.py --quick              # up to 10,000 records: seconds
+    python benchmarks/compare/run.py                      # up to ten million: two minutes
+    python benchmarks/compare/run.py --all --out FOLDER   # a device too; writes compare.md, compare.svg and compare.json
+    python benchmarks/compare/run.py --all --docs A       # writes the table and the plot of the documentation
 
-Each way packs the same float32 and uint32 columns into Particles of 48 bytes. "Fresh" makes new memory, "live" writes
-into memory that is there. Ways that take over a second for all the records pack as many as take about a second. The bytes
-of every way are compared with numpy's; a way that differs is named, and so is one that is not installed.
+What is not installed is named, and the rest is measured. README.md beside this file says what each tool does.
 """
 
 from __future__ import annotations
 
 import argparse
-import ctypes
-import importlib.util
+import importlib.metadata
 import json
-import shutil
-import struct
-import subprocess
+import os
+import re
+import sys
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+sys.path.insert(0, str(Path(__file__).parent))
 
-from gpustruct import pack
-from gpustruct.workloads import Particle
+import javascript
+import measuring
+import plot
+import tables
 
-DTYPE = np.dtype([("position", "3f4"), ("life", "f4"), ("velocity", "3f4"), ("id", "u4"), ("color", "4f4")])
-STRIDE = DTYPE.itemsize
-Columns = dict[str, np.ndarray]
+import faults
+from gpustruct.cli.bench import describe
 
-
-def columns(count: int) -> Columns:
-    random = np.random.default_rng(1)
-    inner = {name: DTYPE[name].shape for name in DTYPE.names or ()}
-    found = {name: random.random((count, *shape), np.float32) for name, shape in inner.items()}
-    return found | {"id": np.arange(count, dtype=np.uint32)}
-
-
-def with_gpustruct(c: Columns, out: np.ndarray) -> None:
-    pack(Particle(**c), out=out)
+ROOT = Path(__file__).parents[2]
+PAGE, PLOT = ROOT / "docs" / "performance.md", ROOT / "docs" / "images" / "compare.svg"
+# With a higher load than this when it begins, a run says that the machine was busy.
+BUSY = 1.5
+# Ten million records need about so many bytes: columns, what is expected, two results; the same under node.
+NEEDED = 400
 
 
-def with_numpy_structured(c: Columns, out: np.ndarray) -> None:
-    records = out.view(DTYPE)
-    for name, column in c.items():
-        records[name] = column
+def measure(sizes: list[int], *, device: bool, tell: Callable[[str], None]) -> tables.Results:
+    """All that the tables and the plot say."""
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    notes: list[str] = []
+    room = available()
+    for count in [count for count in sizes if count * NEEDED > room]:
+        notes.append(f"{count:,} records: they take more memory than is free")
+    sizes = [count for count in sizes if count * NEEDED <= room]
+    machine = describe()
+    with ExitStack() as stack:
+        command = javascript.find_node()
+        node = stack.enter_context(javascript.Node(command)) if command else None
+        if node:
+            try:
+                machine["node"] = node.ask("hello")["node"]
+            except javascript.NodeError as error:
+                notes.append(f"all of JavaScript: {error}")
+                node = None
+        run = measuring.Run(node, tell)
+        run.check()
+        for count in sizes:
+            run.measure(count)
+        theirs = node.ask("faults")["faults"] if node else []
+    if max(sizes) > measuring.MOST_OBJECTS:
+        notes.append(f"lists of objects: {measuring.MOST_OBJECTS:,} at most, more do not fit into a laptop's memory")
+    results: tables.Results = {
+        "machine": machine, "load": load, "busy_from": BUSY, "sizes": sizes, "rows": [asdict(row) for row in run.rows],
+        "missing": run.missing, "faults": list(faults.found(theirs)), "notes": notes,
+    }  # fmt: skip
+    if device:
+        results["device"] = on_device(sizes, results, tell)
+    return results
 
 
-def with_numpy_words(c: Columns, out: np.ndarray) -> None:
-    """The best trick: one array of words, assigned by slices."""
-    words = out.view(np.float32).reshape(-1, STRIDE // 4)
-    words[:, 0:3], words[:, 3], words[:, 4:7] = c["position"], c["life"], c["velocity"]
-    words.view(np.uint32)[:, 7] = c["id"]
-    words[:, 8:12] = c["color"]
+def on_device(sizes: list[int], results: tables.Results, tell: Callable[[str], None]) -> dict[str, Any] | None:
+    """The device half, or a note why there is none."""
+    try:
+        import onto_device
+
+        found = onto_device.find_device()
+        results["machine"]["wgpu"] = importlib.metadata.version("wgpu")
+        return onto_device.measure(found, sizes, tell)
+    except Exception as error:
+        text = str(error).strip().splitlines() or [type(error).__name__]
+        results["notes"].append(f"the device: {text[0]}")
+        return None
 
 
-def with_naive_loop(c: Columns, out: np.ndarray) -> None:
-    records = out.view(DTYPE)
-    for i in range(len(records)):
-        for name, column in c.items():
-            records[i][name] = column[i]
+def available() -> float:
+    """Bytes of memory that are free, as far as the system says."""
+    try:
+        text = Path("/proc/meminfo").read_text()
+    except OSError:
+        return float("inf")
+    found = re.search(r"^MemAvailable: +(\d+) kB", text, re.M)
+    return int(found[1]) * 1024 if found else float("inf")
 
 
-def with_struct(c: Columns, out: np.ndarray) -> None:
-    lists = (c[name].tolist() for name in ("position", "life", "velocity", "id", "color"))
-    put = struct.Struct("<3f f 3f I 4f").pack_into
-    for i, (position, life, velocity, number, color) in enumerate(zip(*lists, strict=True)):
-        put(out, i * STRIDE, *position, life, *velocity, number, *color)
+def loaded(path: Path) -> tables.Results:
+    """Results that were saved: JSON has no integers as keys."""
+
+    def restored(pairs: list[tuple[str, Any]]) -> dict[Any, Any]:
+        return {int(key) if key.isdecimal() else key: value for key, value in pairs}
+
+    return json.loads(path.read_text(), object_pairs_hook=restored)
 
 
-class CParticle(ctypes.Structure):
-    _fields_ = (
-        ("position", ctypes.c_float * 3),
-        ("life", ctypes.c_float),
-        ("velocity", ctypes.c_float * 3),
-        ("id", ctypes.c_uint32),
-        ("color", ctypes.c_float * 4),
-    )
+def save(results: tables.Results, folder: Path) -> None:
+    """compare.md, compare.svg and compare.json."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "compare.json").write_text(json.dumps(results, indent=1) + "\n")
+    (folder / "compare.md").write_text(tables.markdown(results))
+    (folder / "compare.svg").write_text(plot.draw(results))
 
 
-def with_ctypes(c: Columns, out: np.ndarray) -> None:
-    records = (CParticle * (len(out) // STRIDE)).from_buffer(out)
-    lists = (c[name].tolist() for name in ("position", "life", "velocity", "id", "color"))
-    for record, (position, life, velocity, number, color) in zip(records, zip(*lists, strict=True), strict=True):
-        record.position[:], record.life, record.velocity[:] = position, life, velocity
-        record.id, record.color[:] = number, color
-
-
-def with_construct(c: Columns, out: np.ndarray) -> None:
-    import construct
-
-    f = construct.Float32l
-    members = {"position": f[3], "life": f, "velocity": f[3], "id": construct.Int32ul, "color": f[4]}
-    record = construct.Struct(*(construct.Renamed(kind, name) for name, kind in members.items()))
-    lists = {name: column.tolist() for name, column in c.items()}
-    rows = [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]
-    data = construct.Array(len(rows), record).build(rows)
-    out[:] = np.frombuffer(data, np.uint8)
-
-
-WAYS: dict[str, Callable[[Columns, np.ndarray], None]] = {
-    "gpustruct": with_gpustruct,
-    "numpy, slices of words": with_numpy_words,
-    "numpy, structured": with_numpy_structured,
-    "struct.pack_into": with_struct,
-    "ctypes": with_ctypes,
-    "construct": with_construct,
-    "a loop over structured records": with_naive_loop,
-}
-LOOP = "JavaScript, a loop over Float32Array"
-
-
-def seconds(call: Callable[[], Any], rounds: int) -> float:
-    """The median of some rounds."""
-    times = []
-    for _ in range(rounds):
-        begun = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - begun)
-    return float(np.median(times))
-
-
-def measured(way: Callable[[Columns, np.ndarray], None], c: Columns) -> tuple[int, float, float, bool]:
-    """How many records, nanoseconds a record fresh and live, and whether the bytes are numpy's."""
-    count = min(len(c["id"]), 1000)
-    rounds = 7
-    first = {name: column[:count] for name, column in c.items()}
-    each = seconds(lambda: way(first, np.empty(count * STRIDE, np.uint8)), 3) / count
-    if each * len(c["id"]) > 0.5:
-        rounds = 1
-    count = min(len(c["id"]), max(count, int(1 / each)))
-    part = {name: column[:count] for name, column in c.items()}
-    out, expected = np.empty(count * STRIDE, np.uint8), np.empty(count, DTYPE)
-    for name, column in part.items():
-        expected[name] = column
-    live = seconds(lambda: way(part, out), rounds)
-    fresh = seconds(lambda: way(part, np.empty(count * STRIDE, np.uint8)), rounds)
-    return count, fresh / count * 1e9, live / count * 1e9, out.tobytes() == expected.tobytes()
-
-
-def under_node(c: Columns) -> tuple[int, float, float, bool]:
-    """The loop that JavaScript programs write by hand, on the first million records."""
-    count = min(len(c["id"]), 1_000_000)
-    script = Path(__file__).with_name("loop.mjs")
-    expected = np.empty(count, DTYPE)
-    for name, column in c.items():
-        expected[name] = column[:count]
-    done = subprocess.run(["node", script, str(count)], input=expected.tobytes(), capture_output=True, check=True)
-    line, _, data = done.stdout.partition(b"\n")
-    times = json.loads(line)
-    return count, times["fresh"] / count, times["live"] / count, data == expected.tobytes()
-
-
-def compare(count: int) -> list[tuple[str, int, float, float, bool]]:
-    c = columns(count)
-    rows = []
-    for name, way in WAYS.items():
-        if name != "construct" or importlib.util.find_spec("construct"):
-            rows.append((name, *measured(way, c)))
-    if shutil.which("node"):
-        rows.append((LOOP, *under_node(c)))
-    return sorted(rows, key=lambda row: row[3])
-
-
-def table(rows: list[tuple[str, int, float, float, bool]], count: int) -> str:
-    lines = [
-        f"{count:,} records:",
-        "",
-        "| | records | fresh, ns each | live, ns each | same bytes |",
-        "|---|--:|--:|--:|---|",
-    ]
-    lines += [f"| {n} | {k:,} | {f:.1f} | {v:.1f} | {'yes' if same else 'NO'} |" for n, k, f, v, same in rows]
-    missing = [name for name in (*WAYS, LOOP) if name not in {row[0] for row in rows}]
-    return "\n".join([*lines, "", f"Not installed here: {', '.join(missing)}." if missing else ""]).rstrip() + "\n"
-
-
-def plot(rows: list[tuple[str, int, float, float, bool]]) -> str:
-    """Bars of the live times on a logarithmic scale."""
-    style = "font:13px sans-serif"
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="720" height="{28 * len(rows) + 40}" style="{style}">']
-    parts.append('<text x="8" y="18" fill="#888">nanoseconds for a record of 48 bytes (logarithmic)</text>')
-    for i, (name, _, _, live, _) in enumerate(rows):
-        y, width = 30 + 28 * i, 20 + 90 * max(0.0, np.log10(max(live, 1)))
-        color = "#2f7ed8" if name == "gpustruct" else "#9aa5b1"
-        parts.append(f'<text x="8" y="{y + 15}" fill="#777">{name}</text>')
-        parts.append(f'<rect x="260" y="{y}" width="{width:.0f}" height="20" rx="3" fill="{color}"/>')
-        parts.append(f'<text x="{268 + width:.0f}" y="{y + 15}" fill="#777">{live:,.1f}</text>')
-    return "\n".join([*parts, "</svg>\n"])
+def document(results: tables.Results, label: str) -> None:
+    """Put the table between its marks in docs/performance.md; the plot is that of machine A."""
+    begin, end = f"<!-- compare {label} -->", f"<!-- end of compare {label} -->"
+    page = PAGE.read_text()
+    if begin not in page or end not in page:
+        raise SystemExit(f"{PAGE} has no {begin} … {end}")
+    before, rest = page.split(begin)
+    after = rest.split(end)[1]
+    PAGE.write_text(f"{before}{begin}\n\n{tables.markdown(results)}\n{end}{after}")
+    if label == "A":
+        PLOT.write_text(plot.draw(results))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="10,000 records only")
+    parser.add_argument("--quick", action="store_true", help="at most 10,000 records")
+    parser.add_argument("--device", action="store_true", help="also onto the default device")
+    parser.add_argument("--all", action="store_true", help="up to ten million records, and the device")
     parser.add_argument(
-        "--save", type=Path, nargs=2, metavar=("TABLE", "SVG"), help="write the table and the plot here"
+        "--size", type=int, action="append", metavar="N", help="only this many records; may be repeated"
     )
+    parser.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="write compare.md, compare.svg and compare.json here"
+    )
+    parser.add_argument(
+        "--docs", metavar="MACHINE", help="write them into the documentation, as those of machine A or B"
+    )
+    parser.add_argument("--from", type=Path, dest="saved", metavar="JSON", help="measure nothing; show these results")
     options = parser.parse_args()
-    tables = []
-    for count in (10_000,) if options.quick else (1_000_000, 10_000_000):
-        rows = compare(count)
-        tables.append(table(rows, count))
-        print(tables[-1])
-    if options.save:
-        options.save[0].write_text("\n".join(tables))
-        options.save[1].write_text(plot(rows))
+    if options.saved:
+        results = loaded(options.saved)
+    else:
+        sizes = options.size or [count for count in measuring.SIZES if count <= 10_000 or not options.quick]
+        results = measured(sorted(sizes), device=options.device or options.all)
+    tables.show(results)
+    if options.out:
+        save(results, options.out)
+    if options.docs:
+        document(results, options.docs)
+
+
+def measured(sizes: list[int], *, device: bool) -> tables.Results:
+    """The results, with a line on the terminal that says what is going on."""
+    from rich.console import Console
+
+    console, begun = Console(stderr=True), time.perf_counter()
+    with console.status("starting") as status:
+        results = measure(sizes, device=device, tell=status.update)
+    console.print(f"{time.perf_counter() - begun:.0f} s", style="dim")
+    return results
 
 
 if __name__ == "__main__":
