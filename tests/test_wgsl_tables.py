@@ -43,14 +43,14 @@ def outcomes(text: str, monkeypatch: pytest.MonkeyPatch, grammar: Any) -> list[A
     found: list[Any] = []
     source = Source(text)
     try:
-        offset = tokens.next_start(source, 0)
+        offset, _ = tokens.next_start(source, 0)
         while offset < len(text):
             span = tokens.declaration_span(source, offset)
             try:
                 found.append(syntax.tree(source, span))
             except WgslError as error:
                 found.append(str(error))
-            offset = tokens.next_start(source, span.end)
+            offset, _ = tokens.next_start(source, span.end)
     except WgslError as error:
         found.append(str(error))
     return found

@@ -46,35 +46,6 @@ class Body:
     calls: dict[Call, None] = field(default_factory=dict[Call, None])
 
 
-def read(
-    source: Source,
-    function: Declaration,
-    known: Container[str],
-    variables: Container[str],
-    parameters: Mapping[str, int],
-) -> Body:
-    """What the body of `function` uses.
-
-    `known` are the names of the module; `variables` are its textures and samplers; `parameters` are the indices of
-    those parameters of the function that are textures or samplers.
-    """
-    reader = _Reader(function, known, variables, parameters)
-    text, (offset, end) = source.text, function.body
-    while offset < end and (found := _TOKEN.match(text, offset, end)):
-        offset = found.end()
-        if found.lastgroup == "name":
-            reader.take_name(found["name"])
-        elif found.lastgroup == "sign":
-            reader.take_sign(found["sign"])
-        elif found.lastgroup == "comment":
-            offset = comment_end(text, found.start("comment"))
-            if offset < 0:
-                break
-        else:
-            reader.take_other(found["other"])
-    return reader.body
-
-
 @dataclass(slots=True)
 class _Bracket:
     """An open bracket, and its contents since the last comma."""
@@ -90,7 +61,13 @@ class _Bracket:
         self.tokens, self.handle = 0, None
 
 
-class _Reader:
+class BodyReader:
+    """Reads the body of `function`.
+
+    `known` are the names of the module; `variables` are its textures and samplers; `parameters` are the indices of
+    those parameters of the function that are textures or samplers.
+    """
+
     def __init__(
         self,
         function: Declaration,
@@ -98,7 +75,8 @@ class _Reader:
         variables: Container[str],
         parameters: Mapping[str, int],
     ) -> None:
-        self.body = Body()
+        self._range = function.body
+        self._body = Body()
         self._known, self._variables, self._handles = known, variables, parameters
         self._parameters = {parameter.name for parameter in function.members}
         self._hidden: dict[str, int] = {}
@@ -110,7 +88,24 @@ class _Reader:
         self._before = ""
         self._frames = [_Bracket()]
 
-    def take_name(self, word: str) -> None:
+    def read(self, source: Source) -> Body:
+        """What the body uses."""
+        text, (offset, end) = source.text, self._range
+        while offset < end and (found := _TOKEN.match(text, offset, end)):
+            offset = found.end()
+            if found.lastgroup == "name":
+                self._take_name(found["name"])
+            elif found.lastgroup == "sign":
+                self._take_sign(found["sign"])
+            elif found.lastgroup == "comment":
+                offset = comment_end(text, found.start("comment"))
+                if offset < 0:
+                    break
+            else:
+                self._take_other(found["other"])
+        return self._body
+
+    def _take_name(self, word: str) -> None:
         before, self._before = self._before, word
         frame = self._frames[-1]
         frame.tokens += 1
@@ -134,10 +129,10 @@ class _Reader:
         elif word in self._parameters:
             frame.handle, self._before = self._handles.get(word), ""
         elif word in self._known:
-            self.body.names[word] = None
+            self._body.names[word] = None
             frame.handle = word if word in self._variables else None
 
-    def take_other(self, sign: str | None) -> None:
+    def _take_other(self, sign: str | None) -> None:
         self._before = ""
         if sign == "=" and self._pending and len(self._frames) == 1:
             # What follows is the value of a local declaration.
@@ -145,7 +140,7 @@ class _Reader:
         else:
             self._frames[-1].tokens += 1
 
-    def take_sign(self, sign: str) -> None:
+    def _take_sign(self, sign: str) -> None:
         before, self._before = self._before, sign
         frame = self._frames[-1]
         if sign in "{};":
@@ -191,7 +186,7 @@ class _Reader:
     def _called(self, frame: _Bracket) -> None:
         is_known = frame.callee in self._known
         if (is_known or frame.callee in SAMPLING) and any(handle is not None for handle in frame.arguments):
-            self.body.calls[Call(frame.callee, tuple(frame.arguments))] = None
+            self._body.calls[Call(frame.callee, tuple(frame.arguments))] = None
 
     def _end_statement(self, sign: str) -> None:
         if sign == ";" and self._pending:

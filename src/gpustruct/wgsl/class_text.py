@@ -54,7 +54,7 @@ class _Text:
 
     def text(self) -> str:
         classes = [line for layout in self.layouts for line in self._class(layout)]
-        remarks = [_comment(f"{name} has no class: {why}") for name, why in self.module.unavailable.items()]
+        remarks = [f"# {name} has no class: {' '.join(why.split())}" for name, why in self.module.unavailable.items()]
         blank = [""] if remarks and (classes or self.imported) else []
         lines = [*self._imports(), *blank, *remarks, *classes]
         return "".join(f"{line}\n" for line in lines)
@@ -86,8 +86,8 @@ class _Text:
             yield from (f"        {line}" for line in body or ["pass"])
             yield "else:"
             make = self._import("gpustruct.types", "make_struct")
-            yield f"    {name} = {make}({_quoted(layout.name)}, {{"
-            yield from (f"        {_quoted(m.name)}: {self._annotation(m)}," for m in layout.fields)
+            yield f'    {name} = {make}("{layout.name}", {{'
+            yield from (f'        "{m.name}": {self._annotation(m)},' for m in layout.fields)
             yield "    }, __name__)"
         if name in self.members:
             # In a class body with a member of this name, type checkers would take the name for that member.
@@ -138,11 +138,3 @@ def _is_writable(name: str) -> bool:
 def _closest(name: str) -> str:
     near = "".join(c if f"a{c}".isidentifier() else "_" for c in unicodedata.normalize("NFKC", name))
     return f"{near}_" if near.isidentifier() else f"_{near}_"
-
-
-def _quoted(name: str) -> str:
-    return f'"{name}"'
-
-
-def _comment(text: str) -> str:
-    return f"# {' '.join(text.split())}"

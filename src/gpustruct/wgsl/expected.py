@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from .source import BYTE_ORDER_MARK, Source, short
+from .source import Source, short
 from .tokens import TOKEN_WORDS, Span, Token
 
 _GROUPS = {
@@ -76,16 +76,6 @@ def way_out(source: Source, span: Span, token: Token) -> str:
     if token.text == ";" and text.startswith("struct"):
         return "write `,`: commas separate members"
     return "correct the declaration"
-
-
-def is_import(source: Source, span: Span, token: Token) -> bool:
-    """Whether `token` starts a WESL import."""
-    return token.text == "import" and token.offset == span.start
-
-
-def has_byte_order_mark(token: Token) -> bool:
-    """Whether `token` contains a byte order mark, or its three bytes decoded as Latin-1."""
-    return BYTE_ORDER_MARK in token.text or "\xef\xbb\xbf" in token.text
 
 
 def _without_brackets(name: str, rest: str) -> str:

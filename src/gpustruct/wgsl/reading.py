@@ -22,7 +22,7 @@ from .source import BYTE_ORDER_MARK, Source, short
 from .syntax import Declaration, tree
 from .targets import Target
 from .templates import Templates, filled, first_mark
-from .tokens import PLACEHOLDER, Span, declaration_span, has_semicolon, next_start
+from .tokens import PLACEHOLDER, Span, declaration_span, next_start
 from .values import Value
 
 PACKAGE = str(Path(__file__).parent.parent) + os.sep
@@ -73,7 +73,8 @@ class Reader:
                 if isinstance(declaration, WgslError):
                     raise declaration
                 if declaration.kind == "var":
-                    found["var"][declaration.name] = self._variable(declaration)
+                    relaxed = self.standard_layout or STANDARD_LAYOUT in self.directives.required
+                    found["var"][declaration.name] = variables.variable(resolver, declaration, standard_layout=relaxed)
                 elif declaration.kind == "fn":
                     entry = found["fn"][declaration.name] = functions.entry_point(resolver, declaration)
                     found["fn"][declaration.name] = functions.with_signature(resolver, declaration, entry)
@@ -107,8 +108,9 @@ class Reader:
         source = self.source
         templates = self._templates()
         starts = DeclarationStarts(source.text) if self.skip else None
-        offset, count = next_start(source, 0), 0
-        late = has_semicolon(source, 0, offset)
+        count = 0
+        # Whether anything but a directive was read, if only a semicolon.
+        offset, late = next_start(source, 0)
         while offset < len(source.text):
             count += 1
             if count > MOST_DECLARATIONS:
@@ -123,12 +125,14 @@ class Reader:
                     self._skip_starts(starts.within(candidate), "it is inside something that is skipped")
                 if not keyword or (not candidate.is_closed and keyword != "fn"):
                     self._skip(self._unreadable(span, keyword), self._first_line(offset, head))
-                    offset = next_start(source, span.end)
+                    offset, _ = next_start(source, span.end)
                     continue
             try:
                 declaration = self._whole(span, templates)
                 if declaration.kind in _DIRECTIVES:
-                    self._directive(declaration, late)
+                    if late:
+                        raise source.error("directive-late", declaration.offset, keyword=declaration.kind)
+                    self.directives.take(declaration)
                 else:
                     late = True
                     if declaration.name:
@@ -136,8 +140,8 @@ class Reader:
                     yield declaration
             except WgslError as error:
                 self._skip(error, self._first_line(offset, head))
-            offset = next_start(source, span.end)
-            late |= has_semicolon(source, span.end, offset)
+            offset, has_semicolon = next_start(source, span.end)
+            late |= has_semicolon
 
     def _templates(self) -> Templates | None:
         """Replace template syntax in the source with blanks, and list it as skipped."""
@@ -151,19 +155,19 @@ class Reader:
         templates = Templates(source, self.defines)
         source.text = templates.text
         for found in _BYTE_ORDER_MARKS.finditer(source.text):
-            self._list(found.start(), "a byte order mark", "it is not WGSL")
+            self._list(source.line_at(found.start()), "a byte order mark", "it is not WGSL")
         source.text = _BYTE_ORDER_MARKS.sub(lambda found: " " * len(found[0]), source.text)
         for mark in templates.marks:
             if not mark.is_value:
                 reason = "it is not WGSL" if mark.end > mark.start else "a block comment must end"
-                self._list(mark.start, mark.text, reason)
+                self._list(source.line_at(mark.start), mark.text, reason)
         for start, end, reason in templates.dropped:
             self._skip_starts(starts_in(source.shown, start, end), reason)
         return templates
 
     def _skip_starts(self, starts: Iterator[int], reason: str) -> None:
         for start in starts:
-            self._list(start, self._first_line(start, start), reason)
+            self._list(self.source.line_at(start), self._first_line(start, start), reason)
 
     def _first_line(self, start: int, head: int) -> str:
         """The text from `start` to the end of the line with its keyword."""
@@ -201,30 +205,14 @@ class Reader:
     def _skip(self, error: WgslError, what: str) -> None:
         if not self.skip:
             raise error
-        self.skipped.append(Skipped(error.line, short(what.strip(), 100), str(error).split("\n")[0]))
-        self._check_skipped()
+        self._list(error.line, short(what.strip(), 100), str(error).split("\n")[0])
 
-    def _list(self, offset: int, text: str, reason: str) -> None:
-        self.skipped.append(Skipped(self.source.line_at(offset), text, reason))
-        self._check_skipped()
-
-    def _check_skipped(self) -> None:
+    def _list(self, line: int, text: str, reason: str) -> None:
+        self.skipped.append(Skipped(line, text, reason))
         if len(self.skipped) > MOST_SKIPPED:
             raise self.source.error("skipped", 0, most=MOST_SKIPPED)
 
-    def _directive(self, declaration: Declaration, late: bool) -> None:
-        source, keyword = self.source, declaration.kind
-        if late:
-            raise source.error("directive-late", declaration.offset, keyword=keyword)
-        self.directives.take(declaration)
-
     # Declarations to the module.
-
-    def _variable(self, declaration: Declaration) -> Variable:
-        return variables.variable(self.resolver, declaration, standard_layout=self._standard_layout())
-
-    def _standard_layout(self) -> bool:
-        return self.standard_layout or STANDARD_LAYOUT in self.directives.required
 
     def _made(
         self, declarations: list[Declaration], found: dict[str, Variable], entry_points: dict[str, EntryPoint]

@@ -24,12 +24,7 @@ class Resource(NamedTuple):
 
 
 _SAMPLE_TYPES = {"f32": "float", "i32": "sint", "u32": "uint"}
-_SPACES: dict[str, VariableKind] = {
-    "uniform": "uniform",
-    "workgroup": "workgroup",
-    "private": "private",
-    "immediate": "immediate",
-}
+_SPACES: tuple[VariableKind, ...] = ("uniform", "workgroup", "private", "immediate")
 _WHOLE: dict[str, VariableKind] = {
     "sampler": "sampler",
     "sampler_comparison": "comparison-sampler",
@@ -50,7 +45,7 @@ def resource(space: str, access: str, kind: Type) -> Resource:
     if space == "storage":
         return Resource("read-only-storage" if access == "read" else "storage", array_count=count)
     if space in _SPACES:
-        return Resource(_SPACES[space], array_count=count)
+        return Resource(space, array_count=count)
     texture = _TEXTURE.fullmatch(name)
     if name.split("<")[0] in _WHOLE or texture is None:
         return Resource(_WHOLE.get(name.split("<")[0], "texture"), array_count=count)

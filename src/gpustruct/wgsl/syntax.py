@@ -13,7 +13,7 @@ import lark
 from lark.lexer import Lexer, LexerState
 
 from . import expected, tables
-from .source import Source, short
+from .source import BYTE_ORDER_MARK, Source, short
 from .tokens import Span, Token, tokens
 
 
@@ -191,9 +191,6 @@ class _Tree:
         *attributes, name, type_ = parts
         return Member(name.offset, name.text, tuple(attributes), type_)
 
-    def parameter(self, parts: list[Any]) -> Member:
-        return self.member(parts)
-
     def result(self, parts: list[Any]) -> Member:
         *attributes, type_ = parts
         return Member(type_.offset, "", tuple(attributes), type_)
@@ -227,27 +224,13 @@ class _Tree:
             "fn", name.offset, name.text, attributes=tuple(parts[:keyword]), members=tuple(members), result=result
         )
 
-    def constant(self, parts: list[Any]) -> Declaration:
-        return _declaration("const", parts)
-
-    def override(self, parts: list[Any]) -> Declaration:
-        return _declaration("override", parts)
-
-    def variable(self, parts: list[Any]) -> Declaration:
-        return _declaration("var", parts)
-
-
-def _declaration(kind: str, parts: list[Any]) -> Declaration:
-    named: dict[str, Any] = {}
-    attributes: list[Attribute] = []
-    for part in parts:
-        if isinstance(part, dict):
-            named.update(part)  # type: ignore[arg-type]
-        elif isinstance(part, Attribute):
-            attributes.append(part)
-        elif part.type == "NAME":
-            named.update(offset=part.offset, name=part.text)
-    return Declaration(kind=kind, attributes=tuple(attributes), **named)
+    def declared(self, parts: list[Any]) -> Declaration:
+        attributes = tuple(part for part in parts if isinstance(part, Attribute))
+        keyword, *rest = parts[len(attributes) :]
+        facts: dict[str, Any] = {}
+        for part in rest:
+            facts.update(part if isinstance(part, dict) else {"offset": part.offset, "name": part.text})
+        return Declaration(keyword.text, attributes=attributes, **facts)
 
 
 class _TokenLexer(Lexer):
@@ -278,9 +261,10 @@ def tree(source: Source, span: Span) -> Declaration:
         wanted = expected.words_for(error.accepts or error.expected)
         if token.type == "$END":
             raise source.error("syntax-end", max(span.start, span.end - 1), expected=wanted) from None
-        if expected.has_byte_order_mark(token):
+        # The second is its three bytes, decoded as Latin-1.
+        if BYTE_ORDER_MARK in token.text or "\xef\xbb\xbf" in token.text:
             raise source.error("byte-order-mark", token.offset) from None
-        if expected.is_import(source, span, token):
+        if token.text == "import" and token.offset == span.start:  # Of WESL.
             mark = source.shown[span.start : span.end].split("\n")[0]
             raise source.error("preprocessor", span.start, mark=f"`{short(mark, 60)}`") from None
         way_out = expected.way_out(source, span, token)

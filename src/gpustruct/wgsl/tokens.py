@@ -26,9 +26,8 @@ _TOKEN = re.compile(
     r"|(?P<sign>->|<<=|<<|<=|&&|\|\||==|!=|\+\+|--|[-+*/%&|^~!<>=(){}\[\],;:.@])"
 )
 _COMMENT_MARK = re.compile(r"/\*|\*/")
-_BETWEEN = re.compile(f"(?:[{BLANK};]+|{LINE_COMMENT})*")
+_BETWEEN = re.compile(f"(?P<blank>[{BLANK}]+|{LINE_COMMENT})|(?P<semicolon>;)|/\\*")
 _PLACEHOLDER = re.compile(rf"[\w{PLACEHOLDER}]+")
-_BETWEEN_STEP = re.compile(f"[{BLANK}]+|;|{LINE_COMMENT}")
 _STOP = re.compile(rf"[{{}};]|{LINE_COMMENT}|/\*")
 
 KEYWORDS = {
@@ -93,25 +92,13 @@ def end_of_comment(source: Source, start: int) -> int:
     return end
 
 
-def next_start(source: Source, offset: int) -> int:
-    """Where the next declaration starts: after blanks, comments and semicolons that end nothing."""
-    while True:
-        found = _BETWEEN.match(source.text, offset)
-        offset = found.end() if found else offset
-        if not source.text.startswith("/*", offset):
-            return offset
-        offset = end_of_comment(source, offset)
-
-
-def has_semicolon(source: Source, start: int, end: int) -> bool:
-    """Whether there is a semicolon between two declarations, not only blanks and comments."""
-    text = source.text
-    while start < end:
-        found = _BETWEEN_STEP.match(text, start, end)
-        if found and found[0] == ";":
-            return True
-        start = found.end() if found else end_of_comment(source, start)
-    return False
+def next_start(source: Source, offset: int) -> tuple[int, bool]:
+    """Where the next declaration starts, after blanks and comments, and whether a semicolon that ends nothing is before it."""
+    has_semicolon = False
+    while found := _BETWEEN.match(source.text, offset):
+        has_semicolon |= found.lastgroup == "semicolon"
+        offset = found.end() if found.lastgroup else end_of_comment(source, offset)
+    return offset, has_semicolon
 
 
 def declaration_span(source: Source, start: int) -> Span:

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import WgslError
-from . import bodies, workgroup_memory
-from .bodies import SAMPLING, Body, Call, Handle
+from . import workgroup_memory
+from .bodies import SAMPLING, Body, BodyReader, Call, Handle
 from .declarations import Resolver
 from .parts import EntryPoint, Variable
 from .syntax import Declaration
@@ -96,7 +96,7 @@ class _Uses:
             except WgslError:
                 # The error was reported before, and the function skipped.
                 continue
-        return bodies.read(resolver.source, declaration, resolver.declared, self._handles, handles)
+        return BodyReader(declaration, resolver.declared, self._handles, handles).read(resolver.source)
 
     def _close(self, name: str, body: Body) -> None:
         mask, sampled = self._bits.get(name, 0), 0

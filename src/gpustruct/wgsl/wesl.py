@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from .conditions import Branches, Defines
@@ -45,15 +46,15 @@ class Conditions(NamedTuple):
         return ""
 
 
+@dataclass(slots=True)
 class _Conditional:
     """The part that one condition applies to, as far as it has been read."""
 
-    def __init__(self, start: int, depth: int, text: str, state: bool | None) -> None:
-        self.start = start
-        self.depth = depth
-        self.text = text
-        self.state = state
-        self.angles = 0
+    start: int
+    depth: int
+    text: str
+    state: bool | None
+    angles: int = 0
 
 
 def first_in(text: str, comments: list[tuple[int, int]]) -> re.Match[str] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ... import layout
@@ -25,17 +26,15 @@ _RANKED = {
 }
 
 
+@dataclass(frozen=True, slots=True)
 class Call:
     """A call of the built-in `name` with `values`; `result` is the type in its template list, or None."""
 
-    def __init__(
-        self, conversions: Conversions, name: str, values: list[Value], offset: int, result: Type | None = None
-    ) -> None:
-        self.conversions = conversions
-        self.name = name
-        self.values = values
-        self.offset = offset
-        self.result = result
+    conversions: Conversions
+    name: str
+    values: list[Value]
+    offset: int
+    result: Type | None = None
 
     def refusal(self) -> Exception:
         """The WgslError for arguments that fit no overload."""
