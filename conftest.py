@@ -19,6 +19,33 @@ if "XDG_RUNTIME_DIR" not in os.environ:
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--long", action="store_true", help="run the tests marked long as well, as CI does")
+
+
+def long_tests_run(config: pytest.Config) -> bool:
+    """Whether tests marked long run: with --long, or where a file or folder is given."""
+    if hasattr(config, "workerinput"):
+        return config.workerinput["long_tests_run"]
+    return config.option.long or config.args_source is pytest.Config.ArgsSource.ARGS
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    # A process of pytest-xdist cannot know where the arguments came from.
+    node.workerinput["long_tests_run"] = long_tests_run(node.config)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if long_tests_run(config):
+        return
+    left_out = [item for item in items if item.get_closest_marker("long")]
+    if left_out:
+        items[:] = [item for item in items if not item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=left_out)
+
+
 # No deadline: a slow machine is no fault. GPUSTRUCT_EXAMPLES asks for a longer search.
 settings.register_profile(
     "gpustruct",
@@ -93,7 +120,9 @@ INSTRUCTION_SETS = ("portable", "sse4.1", "avx2", "avx512", "neon")
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """After tests of the kernel: a line for each instruction set and platform, run or not."""
+    """What was left out; after tests of the kernel, a line for each instruction set and platform, run or not."""
+    if not long_tests_run(terminalreporter.config):
+        terminalreporter.write_line("left out: the tests marked long; --long runs them too")
     passed = [report.nodeid for report in terminalreporter.stats.get("passed", ()) if report.when == "call"]
     if not any("test_kernel.py" in name for name in passed):
         return

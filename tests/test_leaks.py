@@ -148,6 +148,7 @@ def counted(objects: list[Any]) -> list[int]:
     return [sys.getrefcount(entry) for entry in objects]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("work", [*GOOD.values(), *BAD.values()], ids=[*GOOD, *BAD])
 def test_nothing_is_kept(work: Callable[[], Any]) -> None:
     # What is made once and kept, such as a plan or a compiled pattern, is made here.

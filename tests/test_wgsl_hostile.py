@@ -99,6 +99,7 @@ SKIPPED = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("cpu_limit")
 @pytest.mark.parametrize("start", CHARACTERS, ids=ascii)
 def test_a_megabyte_of_one_character(start: str) -> None:
@@ -106,6 +107,7 @@ def test_a_megabyte_of_one_character(start: str) -> None:
     outcome(start + start[-1] * MEGABYTE, skip=True)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("cpu_limit")
 @pytest.mark.parametrize("name", LARGE)
 def test_large(name: str) -> None:
@@ -113,6 +115,7 @@ def test_large(name: str) -> None:
     outcome(LARGE[name], skip=True)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("cpu_limit")
 @pytest.mark.parametrize("name", SKIPPED)
 def test_large_templates(name: str) -> None:

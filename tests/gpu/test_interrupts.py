@@ -164,6 +164,7 @@ def interrupted(operate: Callable[[], None], nth: int) -> bool:
     return False
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", WRITES)
 def test_interrupted_at_every_line(name: str, device: Any) -> None:
     operate, after, small_bytes = WRITES[name]
@@ -212,6 +213,7 @@ def test_resize_interrupted_at_every_line(device: Any) -> None:
         assert case.buffer.read().u.tolist() == list(range(250))
 
 
+@pytest.mark.long
 def test_words_shared_with_a_neighbour_interrupted_at_every_line(device: Any) -> None:
     """Records of 6 bytes: the words at both ends are read first, and kept."""
     uploader = Uploader(device, chunk_size=CHUNK, chunks=2, small_bytes=0)

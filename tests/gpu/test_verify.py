@@ -38,6 +38,7 @@ from gpustruct.types import PLAIN_TYPES, make_struct
 from strategies import structs
 
 
+@pytest.mark.long
 @settings(max_examples=320, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(structs(max_members=4, max_depth=1, max_count=3))
 def test_random_structs(device: Any, cls: Any) -> None:
