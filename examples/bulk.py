@@ -18,7 +18,6 @@ from rich.progress import MofNCompleteColumn, Progress
 
 from gpustruct import Struct, atomic, batch, f32, u32, vec2f, wgsl
 from gpustruct.gpu import Program, RecordBuffer
-from gpustruct.gpu.devices import default_device
 
 CHUNK = 1_000_000
 
@@ -35,6 +34,7 @@ class Pixel(Struct):
 
 SHADER = (
     wgsl.declare(Point, Pixel)
+    + window.WHOLE
     + f"const SIZE = vec2u{window.SIZE};"
     + """
 @group(0) @binding(0) var<storage, read> points: array<Point>;
@@ -49,12 +49,9 @@ SHADER = (
     if points[i].speed < 1.5 { atomicAdd(&pixels[pixel].slow, 1u); } else { atomicAdd(&pixels[pixel].fast, 1u); }
 }
 
-@vertex fn whole(@builtin(vertex_index) i: u32) -> @builtin(position) vec4f {
-    return vec4f(f32(i & 1u) * 4.0 - 1.0, f32(i >> 1u) * 4.0 - 1.0, 0.0, 1.0);
-}
-
-@fragment fn shade(@builtin(position) at: vec4f) -> @location(0) vec4f {
-    let pixel = u32(at.y) * SIZE.x + u32(at.x);
+@fragment fn shade(corner: Corner) -> @location(0) vec4f {
+    let at = vec2u(corner.at * vec2f(SIZE));
+    let pixel = at.y * SIZE.x + at.x;
     let blue = f32(atomicLoad(&pixels[pixel].slow)) * vec3f(0.1, 0.5, 1.0);
     let red = f32(atomicLoad(&pixels[pixel].fast)) * vec3f(1.0, 0.3, 0.06);
     return vec4f(1.0 - exp(-(blue + red) * EXPOSURE), 1.0);
@@ -98,21 +95,22 @@ def upload(path: Path, program: Program, pixels: RecordBuffer) -> None:
 
 def main() -> None:
     options = window.arguments(__doc__, count=5_000_000, frames=1)
-    device = default_device()
+    screen = window.Window(options)
+    device = screen.device
     text = SHADER.replace("EXPOSURE", str(25_000 / options.count))
     pixels = RecordBuffer(device, Pixel, window.SIZE[0] * window.SIZE[1], count=window.SIZE[0] * window.SIZE[1])
     with tempfile.TemporaryDirectory() as folder:
         make_file(path := Path(folder, "orbits.npy"), options.count)
         upload(path, Program(device, text, entry_points="count"), pixels)
     program = Program(device, text, entry_points=("whole", "shade"))
-    pipeline, groups = window.pipeline(program, "whole", "shade"), program.bind(pixels=pixels)
+    pipeline, groups = screen.pipeline(program, "whole", "shade"), program.bind(pixels=pixels)
 
     def draw(target: object, frame: int) -> None:
         encoder = device.create_command_encoder()
         window.paint(encoder, target, pipeline, groups, 3)
         device.queue.submit([encoder.finish()])
 
-    window.run(device, draw, options)
+    screen.run(draw)
 
 
 if __name__ == "__main__":

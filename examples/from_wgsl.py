@@ -14,7 +14,6 @@ import window
 
 from gpustruct import Struct, WgslError, f32, vec3f, wgsl
 from gpustruct.gpu import Program, RecordBuffer
-from gpustruct.gpu.devices import default_device
 
 SHADER = """
 struct Petal { angle: f32, color: vec3f, reach: f32 }
@@ -66,28 +65,29 @@ def petals(device: object, text: str, count: int) -> RecordBuffer:
 
 
 def main() -> None:
-    options = window.arguments(__doc__, count=60, frames=2)
+    options = window.arguments(__doc__, count=60, frames=120)
     try:
         wgsl.check(Petal, SHADER)
     except WgslError as drift:
         print(drift)
 
-    device = default_device()
+    screen = window.Window(options)
+    device = screen.device
     program = Program(device, SHADER)
-    pipeline = window.pipeline(program, "corner", "paint", glow=True)
+    pipeline = screen.pipeline(program, "corner", "paint", glow=True)
     groups = program.bind(petals=petals(device, SHADER, options.count))
 
     def draw(target: object, frame: int) -> None:
         nonlocal pipeline, groups
         if frame == options.frames // 2:
             program.reload(EDITED)
-            pipeline = window.pipeline(program, "corner", "paint", glow=True)
+            pipeline = screen.pipeline(program, "corner", "paint", glow=True)
             groups = program.bind(petals=petals(device, EDITED, options.count))
         encoder = device.create_command_encoder()
         window.paint(encoder, target, pipeline, groups, 64, options.count)
         device.queue.submit([encoder.finish()])
 
-    window.run(device, draw, options)
+    screen.run(draw)
 
 
 if __name__ == "__main__":

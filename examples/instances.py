@@ -14,7 +14,6 @@ import window
 
 from gpustruct import Struct, f32, vec2f, vertex, view, wgsl
 from gpustruct.gpu import Program, RecordBuffer
-from gpustruct.gpu.devices import default_device
 from gpustruct.vertex import Vertex, float32x3, snorm8x4, unorm8x4, unorm16x2
 
 
@@ -96,14 +95,15 @@ def field(count: int) -> dict[str, np.ndarray]:
 
 def main() -> None:
     options = window.arguments(__doc__, count=120_000, frames=1)
-    device = default_device()
+    screen = window.Window(options)
+    device = screen.device
     tulips = RecordBuffer(device, Tulip, usage="VERTEX", data=Tulip(**field(options.count)))
     scene = view(Scene)
     scene.size = window.SIZE
     scenes = RecordBuffer(device, Scene, usage="UNIFORM")
     program = Program(device, SHADER)
     groups = program.bind(scene=scenes)
-    pipeline = window.pipeline(program, "corner", "paint", buffers=[vertex.layout(Tulip, step_mode="instance")])
+    pipeline = screen.pipeline(program, "corner", "paint", buffers=[vertex.layout(Tulip, step_mode="instance")])
 
     def draw(target: object, frame: int) -> None:
         scene.time = 0.03 * frame
@@ -112,7 +112,7 @@ def main() -> None:
         window.paint(encoder, target, pipeline, groups, 16, options.count, buffers=[tulips], clear=AIR)
         device.queue.submit([encoder.finish()])
 
-    window.run(device, draw, options)
+    screen.run(draw)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ import window
 
 from gpustruct import Struct, f32, vec3f, view, wgsl
 from gpustruct.gpu import Program, RecordBuffer
-from gpustruct.gpu.devices import default_device
 
 
 @dataclass
@@ -48,20 +47,16 @@ class Scene(Struct):
 HUES = [(1.0, 0.3, 0.02), (0.02, 0.25, 1.0), (0.9, 0.02, 0.3), (0.02, 0.7, 0.3)]
 SHADER = (
     wgsl.declare(Light, Material, Scene)
-    + f"const SIZE = vec2f{window.SIZE};"
+    + window.WHOLE
+    + f"const ASPECT = {window.SIZE[0] / window.SIZE[1]};"
     + """
 @group(0) @binding(0) var<storage, read> lights: array<Light>;
 @group(0) @binding(1) var<storage, read> materials: array<Material>;
 @group(0) @binding(2) var<uniform> scene: Scene;
 const SKY = vec3f(0.004, 0.005, 0.012);
 
-@vertex fn whole(@builtin(vertex_index) i: u32) -> @builtin(position) vec4f {
-    return vec4f(f32(i & 1u) * 4.0 - 1.0, f32(i >> 1u) * 4.0 - 1.0, 0.0, 1.0);
-}
-
-@fragment fn shade(@builtin(position) pixel: vec4f) -> @location(0) vec4f {
-    let screen = (pixel.xy * 2.0 - SIZE) / SIZE.y;
-    let ray = normalize(vec3f(screen.x, -screen.y - 0.75, 1.6));
+@fragment fn shade(corner: Corner) -> @location(0) vec4f {
+    let ray = normalize(vec3f((corner.at.x * 2.0 - 1.0) * ASPECT, 0.25 - 2.0 * corner.at.y, 1.6));
     let eye = vec3f(0.0, 3.0, scene.time);
     if ray.y > -0.02 { return vec4f(SKY, 1.0); }
     let floor_point = eye + ray * (eye.y / -ray.y);
@@ -97,13 +92,14 @@ def main() -> None:
     options = window.arguments(__doc__, count=1000, frames=1)
     random.seed(4)
     tiles = [Tile((grey, grey, grey * 0.9), random.uniform(0.1, 0.6)) for grey in (0.2, 0.35, 0.5, 0.7, 0.85)]
-    device = default_device()
+    screen = window.Window(options)
+    device = screen.device
     scene = view(Scene)
     scenes = RecordBuffer(device, Scene, usage="UNIFORM")
     program = Program(device, SHADER)
     lights = RecordBuffer(device, Light, data=lamps(options.count))
     groups = program.bind(lights=lights, materials=RecordBuffer(device, Material, data=tiles), scene=scenes)
-    pipeline = window.pipeline(program, "whole", "shade")
+    pipeline = screen.pipeline(program, "whole", "shade")
 
     def draw(target: object, frame: int) -> None:
         scene.time = 0.01 * frame
@@ -112,7 +108,7 @@ def main() -> None:
         window.paint(encoder, target, pipeline, groups, 3)
         device.queue.submit([encoder.finish()])
 
-    window.run(device, draw, options)
+    screen.run(draw)
 
 
 if __name__ == "__main__":

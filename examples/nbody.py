@@ -14,7 +14,6 @@ import window
 
 from gpustruct import Struct, f32, u32, vec3f, view, wgsl
 from gpustruct.gpu import Program, RecordBuffer
-from gpustruct.gpu.devices import default_device
 
 
 class Body(Struct):
@@ -82,7 +81,8 @@ def galaxy(count: int) -> Body:
 
 def main() -> None:
     options = window.arguments(__doc__, count=4000, frames=60)
-    device = default_device()
+    screen = window.Window(options)
+    device = screen.device
     bodies = RecordBuffer(device, Body, data=galaxy(options.count))
     step = view(Step)
     step.seconds, step.count = 0.01, options.count
@@ -92,7 +92,7 @@ def main() -> None:
     attract, drift = forces.compute_pipeline("attract"), forces.compute_pipeline("drift")
     moved = forces.bind(bodies=bodies, step=steps)
     picture = Program(device, SHADER, entry_points=("corner", "glow"))
-    points = window.pipeline(picture, "corner", "glow", glow=True)
+    points = screen.pipeline(picture, "corner", "glow", glow=True)
     drawn = picture.bind(drawn=bodies)
 
     def draw(target: object, frame: int) -> None:
@@ -106,7 +106,7 @@ def main() -> None:
         window.paint(encoder, target, points, drawn, 4, options.count)
         device.queue.submit([encoder.finish()])
 
-    window.run(device, draw, options)
+    screen.run(draw)
 
 
 if __name__ == "__main__":

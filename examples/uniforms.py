@@ -14,7 +14,6 @@ import window
 
 from gpustruct import Struct, mat4x4f, vec3f, vec4f, view, wgsl
 from gpustruct.gpu import Program, RecordBuffer, Uploader
-from gpustruct.gpu.devices import default_device
 
 
 class Camera(Struct):
@@ -84,13 +83,14 @@ def cubes(count: int, time: float) -> Cube:
 
 def main() -> None:
     options = window.arguments(__doc__, count=12, frames=1)
-    device = default_device()
+    screen = window.Window(options)
+    device = screen.device
     camera = view(Camera)
     camera.light = (1, 2, 3)
     cameras = RecordBuffer(device, Camera, usage="UNIFORM")
     models = RecordBuffer(device, Cube, options.count, usage="UNIFORM", dynamic_offsets=True)
     program = Program(device, SHADER, dynamic_offsets=["cube"])
-    pipeline = window.pipeline(program, "corner", "paint", topology="triangle-list", cull_mode="back")
+    pipeline = screen.pipeline(program, "corner", "paint", topology="triangle-list", cull_mode="back")
 
     groups = program.bind(camera=cameras, cube=models)
 
@@ -107,7 +107,7 @@ def main() -> None:
         window.paint(encoder, target, pipeline, groups, 36, offsets=far_to_near)
         device.queue.submit([encoder.finish()])
 
-    window.run(device, draw, options)
+    screen.run(draw)
 
 
 if __name__ == "__main__":

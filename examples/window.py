@@ -12,8 +12,18 @@ import numpy as np
 from PIL import Image
 from rendercanvas.offscreen import OffscreenRenderCanvas
 
-FORMAT = "rgba8unorm-srgb"
+from gpustruct.gpu.devices import default_device
+
 SIZE = (640, 400)
+# A triangle over the whole window, whatever its size; `at` goes from 0 in the upper left to 1.
+WHOLE = """
+struct Corner { @builtin(position) place: vec4f, @location(0) at: vec2f }
+
+@vertex fn whole(@builtin(vertex_index) i: u32) -> Corner {
+    let at = vec2f(f32(i & 1u), f32(i >> 1u)) * 2.0;
+    return Corner(vec4f(at.x * 2.0 - 1.0, 1.0 - at.y * 2.0, 0.0, 1.0), at);
+}
+"""
 
 
 def arguments(description: str | None, *, count: int, frames: int) -> argparse.Namespace:
@@ -48,28 +58,35 @@ def animate(canvas: Any, draw: Callable[[int], None], options: argparse.Namespac
     Image.fromarray(np.asarray(picture)[..., :3]).save(options.save, optimize=True)
 
 
-def run(device: Any, draw: Callable[[Any, int], None], options: argparse.Namespace) -> None:
-    """Call `draw(texture_view, frame)` for each frame."""
-    target = canvas(options)
-    context = target.get_context("wgpu")
-    context.configure(device=device, format=FORMAT)
-    animate(target, lambda frame: draw(context.get_current_texture().create_view(), frame), options)
+class Window:
+    """A window or, with --save, a picture; its device, and pipelines that draw into it."""
 
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options, self.device, self.canvas = options, default_device(), canvas(options)
+        self.context = self.canvas.get_context("wgpu")
+        # Windows store blue or red first, as their system does. The examples write linear colors, so the format is an sRGB one.
+        self.format = self.context.get_preferred_format(self.device.adapter).removesuffix("-srgb") + "-srgb"
+        self.context.configure(device=self.device, format=self.format)
 
-def pipeline(
-    program: Any, vertex: str, fragment: str, *, buffers: Any = (), glow: bool = False, **primitive: str
-) -> Any:
-    """A render pipeline of two entry points; `buffers` has the layouts of vertex buffers, and `glow` adds colors up."""
-    add = {"src_factor": "one", "dst_factor": "one", "operation": "add"}
-    target: dict[str, Any] = {"format": FORMAT}
-    if glow:
-        target["blend"] = {"color": add, "alpha": add}
-    return program.device.create_render_pipeline(
-        layout=program.layout,
-        vertex={**program.stage(vertex), "buffers": list(buffers)},
-        fragment={**program.stage(fragment), "targets": [target]},
-        primitive={"topology": "triangle-strip", **primitive},
-    )
+    def run(self, draw: Callable[[Any, int], None]) -> None:
+        """Call `draw(texture_view, frame)` for each frame."""
+        context = self.context
+        animate(self.canvas, lambda n: draw(context.get_current_texture().create_view(), n), self.options)
+
+    def pipeline(
+        self, program: Any, vertex: str, fragment: str, *, buffers: Any = (), glow: bool = False, **primitive: str
+    ) -> Any:
+        """A render pipeline of two entry points; `buffers` has the layouts of vertex buffers, and `glow` adds colors up."""
+        add = {"src_factor": "one", "dst_factor": "one", "operation": "add"}
+        target: dict[str, Any] = {"format": self.format}
+        if glow:
+            target["blend"] = {"color": add, "alpha": add}
+        return self.device.create_render_pipeline(
+            layout=program.layout,
+            vertex={**program.stage(vertex), "buffers": list(buffers)},
+            fragment={**program.stage(fragment), "targets": [target]},
+            primitive={"topology": "triangle-strip", **primitive},
+        )
 
 
 def paint(
