@@ -18,6 +18,7 @@ from .column_specs import (
     is_integer,
     is_numpy_number,
     number_name,
+    place_of,
     range_error,
     spelled,
     stored_dtype,
@@ -193,8 +194,7 @@ def _check_large_integers(spec: ColumnSpec, array: np.ndarray, where: str) -> No
     row = RECORD_SCALARS[spec.core.__layout__.scalar]
     for index, value in np.ndenumerate(array):
         if not row.low <= value <= row.high:
-            place = f"{where}[{', '.join(map(str, index))}]" if index else where
-            raise range_error(spec, value, place)
+            raise range_error(spec, value, place_of(where, index))
 
 
 def _ways(spec: ColumnSpec, array: np.ndarray) -> Iterator[Way]:

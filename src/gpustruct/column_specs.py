@@ -21,6 +21,14 @@ COLUMN, ELEMENT = "column", "element"
 PADDING = "__padding"
 
 
+def without_arrays(dtype: np.dtype[Any]) -> tuple[np.dtype[Any], Shape]:
+    """The dtype inside all arrays of a field's dtype, and the shape of these together."""
+    shape: Shape = ()
+    while dtype.subdtype is not None:
+        dtype, shape = dtype.base, shape + dtype.shape
+    return dtype, shape
+
+
 def field_names(dtype: np.dtype[Any]) -> tuple[str, ...]:
     """The names of a structured dtype's fields but padding."""
     return tuple(name for name in dtype.names or () if not is_padding(dtype[name]))
@@ -96,6 +104,11 @@ def spelled(spec: ColumnSpec) -> str:
 def entry_of(where: str, index: int) -> str:
     """`where` with one more index: ``P.x``, then ``P.x[0]``, then ``P.x[0, 3]``."""
     return f"{where[:-1]}, {index}]" if where.endswith("]") else f"{where}[{index}]"
+
+
+def place_of(where: str, index: tuple[int, ...]) -> str:
+    """The place in a message: ``Particle.position[3]``."""
+    return f"{where}[{', '.join(map(str, index))}]" if index else where
 
 
 def number_name(spec: ColumnSpec) -> str:

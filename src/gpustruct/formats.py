@@ -10,7 +10,7 @@ from typing import Any
 from . import layout as layouts
 from .layout import VERTEX
 from .members import attributed, core_of
-from .types import StructMeta, TypeBase, TypeMeta, array, make_struct, plain_type, u32
+from .types import StructMeta, TypeBase, TypeMeta, arrays_of, make_struct, plain_type, u32
 
 # Users import them from there, and signatures should say gpustruct.vertex.float32x3.
 MODULE = f"{__package__}.vertex"
@@ -97,9 +97,4 @@ def _as_declared(T: Any, made: dict[Any, Any]) -> Any:
             if any(type_ is not core.__members__[name].type for name, type_ in inner.items()):
                 members = {m.name: attributed(inner[m.name], m) for m in core.__layout__.fields}
                 made[core] = make_struct(core.__name__, members, core.__module__)
-    if made[core] is core:
-        return T
-    found = made[core]
-    for count, _ in reversed(layout.axes):
-        found = array[found] if count is None else array[found, count]
-    return found
+    return T if made[core] is core else arrays_of(made[core], [count for count, _ in layout.axes])

@@ -13,11 +13,11 @@ import numpy as np
 
 from . import types
 from .batches import Batch
-from .column_specs import COLUMN, ELEMENT, field_names, is_padding
+from .column_specs import COLUMN, ELEMENT, field_names, is_padding, without_arrays
 from .errors import LayoutError, brief
 from .formats import FORMATS, Vertex
 from .layout import SCALARS
-from .types import Struct, array, make_struct
+from .types import Struct, arrays_of, make_struct
 
 # Why a dtype or a type of Python has no counterpart in WGSL.
 NO_NUMBER = "WGSL has not"
@@ -137,10 +137,7 @@ def _inferred(dtype: np.dtype, title: str, answers: dict[str, Any], prefix: str,
     """A type, text that lists the candidates, or None for padding."""
     if is_padding(dtype):
         return None
-    inner: Any = dtype
-    shape: tuple[int, ...] = ()
-    while inner.subdtype is not None:
-        inner, shape = inner.base, shape + inner.shape
+    inner, shape = without_arrays(dtype)
     if inner.names is None:
         return _NUMBERS_OF[base](inner, shape)
     names = field_names(inner)
@@ -153,13 +150,7 @@ def _inferred(dtype: np.dtype, title: str, answers: dict[str, Any], prefix: str,
         made = _vector(3, scalar.base)
     else:
         made = _from_dtype(inner, title, answers, prefix, base)
-    return _arrays(made, shape)
-
-
-def _arrays(made: Any, shape: tuple[int, ...]) -> Any:
-    for count in reversed(shape):
-        made = array[made, count]
-    return made
+    return arrays_of(made, shape)
 
 
 def _struct_numbers(dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
@@ -169,8 +160,10 @@ def _struct_numbers(dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
         return f"{dtype.name}, which {NO_NUMBER}"
     if any(n in (2, 3, 4) for n in shape):
         packed = PACKED.get((dtype.str[1:], shape[-1]), ())
-        return " or ".join([*(_arrays(FORMATS[name], shape[:-1]).__name__ for name in packed), _options(shape, scalar)])
-    return _arrays(types.PLAIN_TYPES[scalar], shape)
+        return " or ".join(
+            [*(arrays_of(FORMATS[name], shape[:-1]).__name__ for name in packed), _options(shape, scalar)]
+        )
+    return arrays_of(types.PLAIN_TYPES[scalar], shape)
 
 
 def _vertex_numbers(dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
@@ -179,9 +172,9 @@ def _vertex_numbers(dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
     if names is None:
         return f"{dtype.name}, which {NO_NUMBER}"
     made = [
-        _arrays(FORMATS[vector], shape[:-1])
+        arrays_of(FORMATS[vector], shape[:-1])
         if shape and (vector := f"{name}x{shape[-1]}") in FORMATS
-        else _arrays(FORMATS[name], shape)
+        else arrays_of(FORMATS[name], shape)
         for name in names
     ]
     return made[0] if len(made) == 1 else " or ".join(type_.__name__ for type_ in made)

@@ -12,7 +12,7 @@ import numpy as np
 from . import _binding, _kernel, threads
 from . import layout as layouts
 from .batches import Batch, as_batch, set_pack_plan
-from .column_specs import misfits, out_of_range
+from .column_specs import misfits, out_of_range, place_of
 from .columns import Columns, Source, collect, collect_tail
 from .errors import SourceError
 from .layout import Layout, Leaf
@@ -265,7 +265,7 @@ def fault(batch: Batch, part: Part, record: int, leaf: int) -> Exception:
 
 
 def _range_error(batch: Batch, leaf: Leaf, index: tuple[int, ...], value: Any) -> SourceError:
-    where = ".".join((type(batch).__name__, *leaf.path)) + (f"[{', '.join(map(str, index))}]" if index else "")
+    where = place_of(".".join((type(batch).__name__, *leaf.path)), index)
     return out_of_range(leaf.scalar, value, leaf.path[-1] if leaf.path else "column", where)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from . import layout as layouts
 from .layout import Layout
-from .types import array, plain_type, struct_over
+from .types import array, arrays_of, plain_type, struct_over
 
 # So that two threads never make two structs for one twin.
 _lock = threading.RLock()
@@ -46,13 +46,9 @@ def _seen(cls: Any) -> Any:
 
 def _seen_member(before: Any, after: Any, core: Any) -> Any:
     if before.__layout__.core.kind == "struct":
-        return _arrays(seen_as_original(core), before.__layout__)
+        return arrays_of(seen_as_original(core), [count for count, _ in before.__layout__.axes])
     # Scalars in arrays of vec4 come one after another, as in the original.
     return before if core.__layout__.kind != "struct" else _spaced(before)
-
-
-def _arrays(element: Any, like: Layout) -> Any:
-    return element if like.element is None else array[_arrays(element, like.element), like.count]
 
 
 def _spaced(type_: Any) -> Any:

@@ -13,7 +13,7 @@ import sys
 import threading
 import typing
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, cast
 
 from . import layout as layouts
@@ -129,6 +129,13 @@ class array(TypeBase):
                 if made is None:
                     _ARRAYS[element, count] = made = new
         return made
+
+
+def arrays_of(element: Any, counts: Sequence[int | None]) -> Any:
+    """Arrays of arrays of `element` with these counts, the outermost first; None is for a runtime-sized one."""
+    for count in reversed(counts):
+        element = array[element] if count is None else array[element, count]
+    return element
 
 
 def _count(count: Any, where: str, element: Any) -> int:

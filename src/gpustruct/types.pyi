@@ -10,7 +10,7 @@ The dtype of a column is whatever was given, so it is Any. The column of an arra
 the price for `array[Light, 8]` and `array[Light]` as they are.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Generic, Self, TypeVar, dataclass_transform, overload
 
 from numpy.typing import ArrayLike, NDArray
@@ -120,6 +120,7 @@ class Struct(TypeBase, metaclass=StructMeta):
 PLAIN_TYPES: dict[str, Any]
 
 def plain_type(layout: Layout, spelling: str = ..., module: str = ..., **namespace: Any) -> Any: ...
+def arrays_of(element: Any, counts: Sequence[int | None]) -> Any: ...
 def make_struct(
     name: str, members: Mapping[str, Any], module: str = ..., twin_of: Any = ..., base: Any = ...
 ) -> Any: ...

@@ -16,7 +16,7 @@ from .batches import Batch, as_batch
 from .errors import LayoutError, SourceError
 from .layout import Layout, Member, round_up, structs_in, wgsl_name
 from .members import align, attributed, core_of, size
-from .types import Struct, array, layout_of, make_struct, vec4f, vec4i, vec4u
+from .types import Struct, array, arrays_of, layout_of, make_struct, vec4f, vec4i, vec4u
 from .wgsl import declare
 from .wgsl.backends import matrix_warnings
 
@@ -189,13 +189,13 @@ class _Rewriting:
             return type_
         core = core_of(type_)
         if core.__layout__.kind == "struct":
-            return _arrays(self.struct(core, inner=True), layout)
+            return arrays_of(self.struct(core, inner=True), _counts(layout))
         if not layout.uniform_faults():
             return type_
         if self.arrays == "vec4" and _in_vec4(core.__layout__):
             scalars = math.prod(_counts(layout)) * core.__layout__.rows
             return array[_VEC4[core.__layout__.scalar], -(-scalars // 4)]
-        return _arrays(self.wrapper(core), layout)
+        return arrays_of(self.wrapper(core), _counts(layout))
 
     def wrapper(self, core: Any) -> Any:
         """A struct with one member, `core`, padded to a multiple of 16 bytes."""
@@ -208,12 +208,6 @@ class _Rewriting:
             filled = round_up(16, core.__layout__.size)
             self.wrappers[core] = make_struct(name, {"value": Annotated[core, size(filled)]}, __name__)
         return self.wrappers[core]
-
-
-def _arrays(element: Any, like: Layout) -> Any:
-    for count in reversed(_counts(like)):
-        element = array[element, count]
-    return element
 
 
 def _counts(layout: Layout) -> list[int]:
@@ -245,9 +239,10 @@ def _readers(before: Layout, after: Layout, variable: str) -> list[str]:
         counts = _counts(own)
         indices = letters[outer : outer + len(counts)]
         parameters = ", ".join(f"{letter}: u32" for letter in letters[: outer + len(counts)])
-        body = (
-            _padded_read(place, indices) if made.core.kind == "struct" else _vec4_read(place, indices, counts, own.core)
-        )
+        if made.core.kind == "struct":
+            body = f"return {place}{''.join(f'[{index}]' for index in indices)}.value;"
+        else:
+            body = _vec4_read(place, indices, counts, own.core)
         found.append(f"fn {name}({parameters}) -> {wgsl_name(own.core)} {{\n  {body}\n}}\n")
     return found
 
@@ -265,10 +260,6 @@ def _rewritten(
             yield from _rewritten(own.core, new.core, (*path, member.name), inner, outer + depth, letters)
         elif own.kind == "array" and new.name != own.name:
             yield (*path, member.name), name, outer, own, new
-
-
-def _padded_read(place: str, indices: list[str]) -> str:
-    return f"return {place}{''.join(f'[{index}]' for index in indices)}.value;"
 
 
 def _vec4_read(place: str, indices: list[str], counts: list[int], core: Layout) -> str:

@@ -145,24 +145,9 @@ class Layout(ShownLayout):
     @property
     def padding(self) -> tuple[Padding, ...]:
         """The gaps between and after this struct's members, in order, without those inside a member's type."""
-        gaps: list[Padding] = []
-        end = 0
-        for member in self.fields:
-            if member.offset > end:
-                gaps.append(Padding(end, member.offset - end))
-            end = member.offset + min(member.size, member.layout.size)
-            if member.size > member.layout.size:
-                gaps.append(Padding(end, member.size - member.layout.size))
-                end = member.offset + member.size
-        if self.fields and self.size > end:
-            gaps.append(Padding(end, self.size - end))
-        merged: list[Padding] = []
-        for gap in gaps:
-            if merged and merged[-1].offset + merged[-1].size == gap.offset:
-                merged[-1] = Padding(merged[-1].offset, merged[-1].size + gap.size)
-            else:
-                merged.append(gap)
-        return tuple(merged)
+        ends = [member.offset + min(member.size, member.layout.size) for member in self.fields]
+        starts = [*(member.offset for member in self.fields[1:]), self.size]
+        return tuple(Padding(end, start - end) for end, start in zip(ends, starts, strict=False) if start > end)
 
     # Sizes of bindings (WebGPU "minimum buffer binding size", WGSL §14.4.3 and arrayLength).
 

@@ -11,12 +11,11 @@ from ..column_specs import is_struct
 from ..errors import SourceError, brief
 from ..libraries import NamedColumns, read_column
 from ..libraries.arrays import describe, refused_source
-from .options import Options, member_names, way_out_of
+from .options import NO_OPTIONS, Options, member_names, way_out_of
 from .records import from_records
 
 Renames = Mapping[str, Any]
 NO_RENAMES: Renames = {}
-NO_OPTIONS = Options()
 
 
 class RecordList(NamedTuple):

@@ -34,6 +34,9 @@ class Options(NamedTuple):
         return any(key.startswith(f"{name}.") for key in self.defaults)
 
 
+NO_OPTIONS = Options()
+
+
 def options_of(cls: Any, extra: Any, defaults: Any, renames: Mapping[str, Any]) -> Options:
     """The options of a call of `batch`; SourceError for illegal ones."""
     name = cls.__name__

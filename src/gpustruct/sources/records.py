@@ -15,14 +15,14 @@ from .. import layout as layouts
 from ..batches import Batch, ColumnSpec, as_batch
 from ..byte_columns import batch_over
 from ..column_checks import check_numbers, code_of, turned
-from ..column_specs import SplitColumn, is_words, misfits, range_error, spelled
+from ..column_specs import SplitColumn, is_words, misfits, place_of, range_error, spelled
 from ..columns import SCALAR_CODES
 from ..errors import SourceError
 from ..layout import Layout
 from ..libraries import read_column
 from ..libraries.arrays import amount
 from ..zero_filled import zero_filled
-from .options import Options, member_names, way_out_of
+from .options import NO_OPTIONS, Options, member_names, way_out_of
 
 Index = tuple[int, ...]
 Renamed = tuple[tuple[str, Any], ...]
@@ -33,9 +33,6 @@ BY_KEY, BY_INDEX, BY_NAME, BY_ITEM, BY_FIELD = range(5)
 ZERO_FILLED = ", or zero_filled(values) for zeros after them (gpustruct.views.zero_filled)"
 
 _NO_RECORD = (str, bytes, int, float, complex, np.ndarray, np.generic, type)
-
-
-NO_OPTIONS = Options()
 
 
 class Members(NamedTuple):
@@ -177,11 +174,6 @@ def member_writer(
     count = layout.count or 0
     refuse = functools.partial(_refuse_length, layout.python_name, count, path)
     return _records.ArrayWriter(count, layout.stride, inner, refuse)
-
-
-def place_of(path: str, index: Index) -> str:
-    """The place in a message: ``Particle.position[3]``."""
-    return f"{path}[{', '.join(map(str, index))}]" if index else path
 
 
 def fitting(spec: ColumnSpec, path: str, index: Index, value: Any) -> np.ndarray:

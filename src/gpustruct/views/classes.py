@@ -182,12 +182,10 @@ def _whole_member(record: Any, index: Any) -> Any:
     return whole
 
 
-def _reduce(record: Any) -> Any:
-    return restored, (type(record).__type__, getattr(type(record), "__count__", None), bytes(record))
-
-
-def _reduce_rows(rows: Any) -> Any:
-    return restored, (type(rows).__type__, len(rows), bytes(rows))
+def _reduce(view: Any) -> Any:
+    kind = type(view)
+    count = len(view) if isinstance(view, _views.Records) else getattr(kind, "__count__", None)
+    return restored, (kind.__type__, count, bytes(view))
 
 
 def restored(kind: Any, count: int | None, data: bytes) -> Any:
@@ -200,22 +198,22 @@ def _init(record: Any, *arguments: Any, **members: Any) -> NoReturn:
     raise TypeError(f"a view is made by view({type(record).__name__})")
 
 
-_RECORD: dict[str, Any] = {
+_SHARED: dict[str, Any] = {
     "__slots__": (),
     "__module__": __name__,
+    "__reduce__": _reduce,
+    "__unknown__": classmethod(_refuse_name),
+}
+_RECORD: dict[str, Any] = {
+    **_SHARED,
     "__getitem__": _get_whole,
     "__setitem__": _set_whole,
     "__repr__": shown,
-    "__reduce__": _reduce,
     "__init__": _init,
     "__batch__": _batch_of_record,
-    "__unknown__": classmethod(_refuse_name),
 }
 _ROWS: dict[str, Any] = {
-    "__slots__": (),
-    "__module__": __name__,
+    **_SHARED,
     "__repr__": shown_rows,
-    "__reduce__": _reduce_rows,
     "__batch__": _batch_of_rows,
-    "__unknown__": classmethod(_refuse_name),
 }

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from .. import names, table
+from ..column_specs import is_padding, without_arrays
 from ..errors import WgslError
 from ..layout import SCALARS, Layout, unpack_function, wgsl_name
 from ..types import Struct
@@ -171,7 +172,7 @@ def _field_rows(dtype: np.dtype[Any], layout: Layout | None, prefix: str, base: 
         fits = wanted is not None and _fits(inner, wanted)
         if wanted is not None and (_stride(wanted) == "" or (fits and wanted.kind == "matrix" and inner.ndim == 1)):
             stride = _stride(wanted)
-        if wanted is not None and not fits and _is_void(inner) and names.is_padding(field):
+        if wanted is not None and not fits and is_padding(inner) and names.is_padding(field):
             # Both sides have this padding as a member, but in the dtype it has no type.
             fits, stride = inner.itemsize == wanted.size, _stride(wanted)
         type_ = wanted.name if wanted is not None and fits else str(inner)
@@ -183,7 +184,7 @@ def _field_rows(dtype: np.dtype[Any], layout: Layout | None, prefix: str, base: 
 
 def _is_padding(name: str, dtype: np.dtype[Any], offset: int, layout: Layout) -> bool:
     """Whether a field that the shader does not have is explicit padding."""
-    if _is_void(dtype):
+    if is_padding(dtype):
         return True
     gaps = [(gap.offset, gap.offset + gap.size) for gap in layout.padding]
     end = offset + dtype.itemsize
@@ -192,23 +193,14 @@ def _is_padding(name: str, dtype: np.dtype[Any], offset: int, layout: Layout) ->
 
 def _flattened(dtype: np.dtype[Any], layout: Layout | None) -> np.dtype[Any]:
     """`dtype` as one array of scalars or structs; the padding after a vector (see `dtype_of`) becomes scalars too."""
-    shape: tuple[int, ...] = ()
-    while dtype.subdtype is not None:
-        dtype, shape = dtype.base, shape + dtype.shape
-    fields = [(inner, offset) for inner, offset, *_ in (dtype.fields or {}).values() if not _is_void(inner)]
+    dtype, shape = without_arrays(dtype)
+    fields = [(inner, offset) for inner, offset, *_ in (dtype.fields or {}).values() if not is_padding(inner)]
     if layout is not None and layout.core.rows > 1 and len(fields) == 1:
         inner, offset = fields[0]
         count, rest = divmod(dtype.itemsize, inner.base.itemsize)
         if inner.shape == (layout.core.rows,) and offset == rest == 0:
             dtype, shape = inner.base, (*shape, count)
     return np.dtype((dtype, shape)) if shape else dtype
-
-
-def _is_void(dtype: np.dtype[Any]) -> bool:
-    """Whether a field is raw bytes (void), or an array of them."""
-    while dtype.subdtype is not None:
-        dtype = dtype.base
-    return dtype.kind == "V" and dtype.names is None
 
 
 def _fits(dtype: np.dtype[Any], layout: Layout) -> bool:
