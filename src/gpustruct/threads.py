@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
 from collections.abc import Callable
@@ -23,10 +24,6 @@ MOST = 1024
 Work = Callable[[], tuple[int, int]]
 
 
-class _Pool:
-    executor: ThreadPoolExecutor | None = None
-
-
 def available() -> int:
     """How many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):
@@ -34,22 +31,17 @@ def available() -> int:
     return os.cpu_count() or 1
 
 
+@functools.cache
 def _executor() -> ThreadPoolExecutor:
-    if _Pool.executor is None:
-        # Imported here: it takes a tenth of the time of importing gpustruct.
-        from concurrent.futures import ThreadPoolExecutor
+    # Imported here: it takes a tenth of the time of importing gpustruct.
+    from concurrent.futures import ThreadPoolExecutor
 
-        _Pool.executor = ThreadPoolExecutor(min(MOST, 4 * available()), thread_name_prefix="gpustruct")
-    return _Pool.executor
-
-
-def _forget() -> None:
-    # A forked child has the executor but none of its threads.
-    _Pool.executor = None
+    return ThreadPoolExecutor(min(MOST, 4 * available()), thread_name_prefix="gpustruct")
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
+    # A forked child has the executor but none of its threads.
+    os.register_at_fork(after_in_child=_executor.cache_clear)
 
 
 def choose(records: int, stride: int, count: int | None) -> int:

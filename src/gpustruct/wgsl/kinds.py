@@ -83,15 +83,24 @@ def _numeric(name: str) -> Type:
     )
 
 
-def _boolean(rows: int) -> Type:
-    name, family = ("bool", "scalar") if rows == 1 else (f"vec{rows}<bool>", "vector")
-    return Type(name, family, None, f"{name} is not host-shareable; use u32", "bool", rows)  # type: ignore[arg-type]
+@cache
+def _unshareable(rows: int, columns: int, scalar: str) -> Type:
+    """A scalar, vector or matrix without a gpustruct class: of bools, of abstract numbers, of naga's 64-bit numbers."""
+    if columns > 1:
+        name, family = f"mat{columns}x{rows}<{scalar}>", "matrix"
+    else:
+        name, family = (scalar, "scalar") if rows == 1 else (f"vec{rows}<{scalar}>", "vector")
+    is_naga = scalar in SCALARS_64_BIT
+    why = f"{name} is a type of naga, not of WGSL" if is_naga else f"{scalar} has no memory layout"
+    if scalar == "bool":
+        why = f"{name} is not host-shareable; use u32"
+    return Type(name, family, None, why, scalar, rows, columns, foreign=is_naga)  # type: ignore[arg-type]
 
 
 # Every type without parameters, and the vectors of bool, by the short name where there is one.
 PLAIN: dict[str, Type] = {
     **{name: _numeric(name) for name in PLAIN_TYPES},
-    **{kind.name: kind for kind in map(_boolean, (1, 2, 3, 4))},
+    **{kind.name: kind for kind in (_unshareable(rows, 1, "bool") for rows in (1, 2, 3, 4))},
     **{
         name: Type(name, "abstract", None, f"{name} has no memory layout", name)
         for name in (ABSTRACT_INT, ABSTRACT_FLOAT)
@@ -101,26 +110,10 @@ BOOL, I32, U32, F32 = PLAIN["bool"], PLAIN["i32"], PLAIN["u32"], PLAIN["f32"]
 INT, FLOAT = PLAIN[ABSTRACT_INT], PLAIN[ABSTRACT_FLOAT]
 
 
-@cache
-def _unshareable(rows: int, columns: int, scalar: str) -> Type:
-    """A scalar, vector or matrix without a gpustruct class: of abstract numbers, or of naga's 64-bit numbers."""
-    if columns > 1:
-        name, family = f"mat{columns}x{rows}<{scalar}>", "matrix"
-    else:
-        name, family = (scalar, "scalar") if rows == 1 else (f"vec{rows}<{scalar}>", "vector")
-    is_naga = scalar in SCALARS_64_BIT
-    why = f"{name} is a type of naga, not of WGSL" if is_naga else f"{scalar} has no memory layout"
-    return Type(name, family, None, why, scalar, rows, columns, foreign=is_naga)  # type: ignore[arg-type]
-
-
 def vector(rows: int, scalar: str) -> Type:
     """vecN of `scalar`, or the scalar itself if `rows` is 1."""
-    if scalar in SCALARS_64_BIT:
-        return _unshareable(rows, 1, scalar)
-    if rows == 1:
+    if rows == 1 and scalar in PLAIN:
         return PLAIN[scalar]
-    if scalar == "bool":
-        return PLAIN[f"vec{rows}<bool>"]
     return PLAIN[f"vec{rows}{SCALARS[scalar].suffix}"] if scalar in SCALARS else _unshareable(rows, 1, scalar)
 
 

@@ -61,7 +61,8 @@ def declare(*types: Any, padding: Literal["attributes", "members"] | None = None
             raise WgslError.of("declare-twice", name=layout.name)
         used.update(word for member in layout.fields for word in _predeclared(member))
         uses_f16 |= any(wgsl_scalar(member.layout) == "f16" for member in layout.fields)
-    _refuse_hidden(texts, used)
+    if hiding := next((name for name in texts if name in used), ""):
+        raise WgslError.of("declare-hides", name=hiding)
     remarks = _remarks(types)
     declared = [remarks.get(name, "") + text for name, text in texts.items()]
     return "\n".join(["enable f16;\n"] * uses_f16 + declared)
@@ -153,12 +154,6 @@ def _scalars(name: str, count: int) -> Iterator[str]:
 def _naga_align(member: Member, known: dict[int, int]) -> int:
     """The alignment that naga gives a member without @align: naga ignores the @align of members inside its struct."""
     return known.get(id(member.layout.core), member.layout.align)
-
-
-def _refuse_hidden(texts: dict[str, str], used: set[str]) -> None:
-    for name in texts:
-        if name in used:
-            raise WgslError.of("declare-hides", name=name)
 
 
 def _predeclared(member: Member) -> Iterator[str]:

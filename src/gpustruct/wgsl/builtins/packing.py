@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from .. import operators
@@ -14,71 +15,20 @@ from .call import Builtin, Call
 
 
 class Packed(NamedTuple):
-    """How parts are stored in a u32: their number, their code in `struct`, and the integer that means 1.0."""
+    """Numbers of the type `scalar` that a u32 stores: how many, their code in `struct`, and both conversions."""
 
+    scalar: str
     parts: int
     code: str
-    scale: int = 0
+    stored: Callable[[Any], Any]
+    read: Callable[[Any], Any]
 
+    def joined(self, parts: Sequence[Any]) -> Value:
+        (word,) = struct.unpack("<I", struct.pack(f"<{self.parts}{self.code}", *map(self.stored, parts)))
+        return from_parts(1, "u32", [word])
 
-_NORMALIZED = {
-    "4x8snorm": Packed(4, "b", 127),
-    "4x8unorm": Packed(4, "B", 255),
-    "2x16snorm": Packed(2, "h", 32767),
-    "2x16unorm": Packed(2, "H", 65535),
-}
-_INTEGERS = {"4xI8": ("i32", Packed(4, "b")), "4xU8": ("u32", Packed(4, "B"))}
-
-
-def _joined(packed: Packed, parts: Sequence[Any]) -> Value:
-    (word,) = struct.unpack("<I", struct.pack(f"<{packed.parts}{packed.code}", *parts))
-    return from_parts(1, "u32", [word])
-
-
-def _apart(packed: Packed, word: int) -> tuple[Any, ...]:
-    return struct.unpack(f"<{packed.parts}{packed.code}", struct.pack("<I", word))
-
-
-def _pack_normalized(packed: Packed) -> Callable[[Call], Value]:
-    low = -1.0 if packed.code.islower() else 0.0
-
-    def run(call: Call) -> Value:
-        parts = call.one(0, "f32", packed.parts)
-        return _joined(packed, [math.floor(0.5 + packed.scale * min(1.0, max(low, part))) for part in parts])
-
-    return run
-
-
-def _unpack_normalized(packed: Packed) -> Callable[[Call], Value]:
-    def run(call: Call) -> Value:
-        parts = _apart(packed, call.one(0, "u32"))
-        return from_parts(packed.parts, "f32", [operators.fit("f32", max(part / packed.scale, -1.0)) for part in parts])
-
-    return run
-
-
-def _pack_integers(scalar: str, packed: Packed, *, clamped: bool) -> Callable[[Call], Value]:
-    low, high = (-128, 127) if packed.code == "b" else (0, 255)
-
-    def run(call: Call) -> Value:
-        parts = call.one(0, scalar, 4)
-        if clamped:
-            parts = [min(max(part, low), high) for part in parts]
-        return _joined(Packed(4, "B"), [part & 0xFF for part in parts])
-
-    return run
-
-
-def _unpack_integers(scalar: str, packed: Packed) -> Callable[[Call], Value]:
-    return lambda call: from_parts(4, scalar, list(_apart(packed, call.one(0, "u32"))))
-
-
-def _dot(scalar: str, packed: Packed) -> Callable[[Call], Value]:
-    def run(call: Call) -> Value:
-        a, b = (_apart(packed, call.one(index, "u32")) for index in (0, 1))
-        return from_parts(1, scalar, [sum(x * y for x, y in zip(a, b, strict=True))])
-
-    return run
+    def apart(self, word: int) -> list[Any]:
+        return [self.read(part) for part in struct.unpack(f"<{self.parts}{self.code}", struct.pack("<I", word))]
 
 
 def to_half(value: Any) -> Any:
@@ -88,24 +38,60 @@ def to_half(value: Any) -> Any:
     return operators.fit("f16", value)
 
 
-def _pack_halves(call: Call) -> Value:
-    parts = call.one(0, "f32", 2)
-    return _joined(Packed(2, "e"), [to_half(part) for part in parts])
+def _normalized(parts: int, code: str, one: int) -> Packed:
+    """Integers of which `one` means 1.0."""
+    low = -1.0 if code.islower() else 0.0
+
+    def stored(part: float) -> int:
+        return math.floor(0.5 + one * min(1.0, max(low, part)))
+
+    def read(part: int) -> Any:
+        return operators.fit("f32", max(part / one, -1.0))
+
+    return Packed("f32", parts, code, stored, read)
 
 
-def _unpack_halves(call: Call) -> Value:
-    parts = _apart(Packed(2, "e"), call.one(0, "u32"))
-    return from_parts(2, "f32", [operators.fit("f32", part) for part in parts])
+def _signed_byte(part: int) -> int:
+    return (part + 128 & 0xFF) - 128
+
+
+def _unsigned_byte(part: int) -> int:
+    return part & 0xFF
+
+
+_INTEGERS = {"4xI8": Packed("i32", 4, "b", _signed_byte, int), "4xU8": Packed("u32", 4, "B", _unsigned_byte, int)}
+_PACKED = {
+    "4x8snorm": _normalized(4, "b", 127),
+    "4x8unorm": _normalized(4, "B", 255),
+    "2x16snorm": _normalized(2, "h", 32767),
+    "2x16unorm": _normalized(2, "H", 65535),
+    "2x16float": Packed("f32", 2, "e", to_half, partial(operators.fit, "f32")),
+    **_INTEGERS,
+}
+
+
+def _pack(call: Call, packed: Packed) -> Value:
+    return packed.joined(call.one(0, packed.scalar, packed.parts))
+
+
+def _pack_clamped(call: Call, packed: Packed) -> Value:
+    low, high = (-128, 127) if packed.code == "b" else (0, 255)
+    return packed.joined([min(max(part, low), high) for part in call.one(0, packed.scalar, packed.parts)])
+
+
+def _unpack(call: Call, packed: Packed) -> Value:
+    return from_parts(packed.parts, packed.scalar, packed.apart(call.one(0, "u32")))
+
+
+def _dot(call: Call, packed: Packed) -> Value:
+    a, b = (packed.apart(call.one(index, "u32")) for index in (0, 1))
+    return from_parts(1, packed.scalar, [sum(x * y for x, y in zip(a, b, strict=True))])
 
 
 FUNCTIONS: dict[str, Builtin] = {
-    **{f"pack{name}": (1, _pack_normalized(packed)) for name, packed in _NORMALIZED.items()},
-    **{f"unpack{name}": (1, _unpack_normalized(packed)) for name, packed in _NORMALIZED.items()},
-    **{f"pack{name}": (1, _pack_integers(*each, clamped=False)) for name, each in _INTEGERS.items()},
-    **{f"pack{name}Clamp": (1, _pack_integers(*each, clamped=True)) for name, each in _INTEGERS.items()},
-    **{f"unpack{name}": (1, _unpack_integers(*each)) for name, each in _INTEGERS.items()},
-    "dot4I8Packed": (2, _dot(*_INTEGERS["4xI8"])),
-    "dot4U8Packed": (2, _dot(*_INTEGERS["4xU8"])),
-    "pack2x16float": (1, _pack_halves),
-    "unpack2x16float": (1, _unpack_halves),
+    **{f"pack{name}": (1, partial(_pack, packed=packed)) for name, packed in _PACKED.items()},
+    **{f"unpack{name}": (1, partial(_unpack, packed=packed)) for name, packed in _PACKED.items()},
+    **{f"pack{name}Clamp": (1, partial(_pack_clamped, packed=packed)) for name, packed in _INTEGERS.items()},
+    "dot4I8Packed": (2, partial(_dot, packed=_INTEGERS["4xI8"])),
+    "dot4U8Packed": (2, partial(_dot, packed=_INTEGERS["4xU8"])),
 }
