@@ -1,8 +1,8 @@
 """A batch: columns by reference, one for each member, over common leading dimensions.
 
-The instances of every type are batches; this is what they all share. A batch never copies an array
-that is one already, and never checks values: that happens in the one pass that packs them.
-Modules of later layers import `ColumnSpec`, `Shape` and `SplitColumn` from here, too.
+The instances of every type are batches; this is what they all share. A batch keeps numpy arrays by reference, and
+never checks values: that happens in the one pass that packs them. Modules of later layers import `ColumnSpec`, `Shape`
+and `SplitColumn` from here, too.
 """
 
 from __future__ import annotations
@@ -43,9 +43,7 @@ DTYPES = {name: np.dtype(row.format) for name, row in RECORD_SCALARS.items()}
 
 # Attributes of every instance, which may not be assigned; `_batches.BatchBase` has them.
 INSTANCE_ATTRIBUTES = ("__columns__", "__shape__", "__run__", "__pack_plan__", "__unpack_plan__")
-
-
-# A repr shows so many members, or one more.
+# A repr shows at most this many members. It shows one more where "1 more member" would take as much room.
 MOST_ROWS = 16
 
 
@@ -226,9 +224,9 @@ def _refuse_names(cls: type[Batch], columns: Mapping[str, Any]) -> NoReturn:
 
 
 def as_seen(cls: Any, batch: Any) -> Any:
-    """A batch of the type that uniform_safe made a twin of, as one of `cls`, which `twins` sees the twin as.
+    """A batch of the type that `uniform_safe` was given, as a batch of `cls`, the class of its twin's views.
 
-    The columns are the same. Any other batch, and a batch for any other class, comes back as it is.
+    The columns are the same. Other batches are returned unchanged, and so is every batch if `cls` is another class.
     """
     twin = vars(cls).get("__seen_twin__")
     if twin is None or type(batch) is not vars(twin)["__twin_of__"]:

@@ -19,8 +19,8 @@ class PickleRecipe:
     """How to make a type again where its module cannot be imported: `make(*arguments)`.
 
     cloudpickle, which dask and others pickle notebooks' classes with, makes an empty class of the same bases
-    and then sets its attributes; a type is made whole instead. It takes the bases from ``__orig_bases__``, so
-    there a recipe is put, which the metaclass follows.
+    and then sets its attributes; a type is made whole instead. cloudpickle takes the bases from
+    ``__orig_bases__``: a type has a recipe there, which the metaclass follows.
     """
 
     def __init__(self, cls: Any, make: Any = None, arguments: tuple[Any, ...] = ()) -> None:

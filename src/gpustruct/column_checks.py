@@ -155,7 +155,8 @@ def first_that_runs(ways: Iterator[Way]) -> str:
 def _bytes_of_words(spec: ColumnSpec, column: np.ndarray) -> np.ndarray | None:
     """Integers that hold all four components of a member, as the bytes of each; None for any other column.
 
-    Components are no integers of 32 bits. So four of them are four words, but (n, 4) is left to `check_dtype`.
+    No format has components of 32 bits, so an array of shape (4,) is four words. One of shape (n, 4) is meant as
+    components: it is left to `check_dtype`, which refuses it.
     """
     layout: Layout = spec.core.__layout__
     row = RECORD_SCALARS.get(layout.scalar)
@@ -169,7 +170,7 @@ def _bytes_of_words(spec: ColumnSpec, column: np.ndarray) -> np.ndarray | None:
 
 
 def check_dtype(spec: ColumnSpec, array: np.ndarray, where: str) -> None:
-    """Raise SourceError if the values cannot become the member's scalars, only rounded."""
+    """Raise SourceError unless the values can become the member's scalars, if only by rounding."""
     dtype, integer = array.dtype, is_integer(spec)
     scalar = spec.core.__layout__.scalar
     if is_numpy_number(dtype):

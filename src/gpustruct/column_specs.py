@@ -16,8 +16,8 @@ Shape = tuple[int, ...]
 MOST_DIMENSIONS = 64
 # Field names in dtypes, for what numpy cannot express otherwise: a matrix's column, an element with padding after it.
 COLUMN, ELEMENT = "column", "element"
-# The field of the bytes after the last member. WGSL has no names that begin with two underscores, so no member is
-# called like it.
+# The field of the bytes after the last member. WGSL has no names that begin with two underscores, so no member has
+# this one.
 PADDING = "__padding"
 
 

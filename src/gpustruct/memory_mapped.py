@@ -18,7 +18,7 @@ SHARED_MODES = ("r", "r+", "w+")
 
 
 class MappedColumns:
-    """The memory-mapped columns of `parts`, if the batch packs into `nbytes`; empty for small batches."""
+    """The memory-mapped columns of `parts`, which pack into `nbytes` bytes in all; empty if these are few."""
 
     def __init__(self, batch: Batch, parts: Sequence[Part], nbytes: int) -> None:
         self._columns: dict[int, list[tuple[np.ndarray, Any]]] = {}

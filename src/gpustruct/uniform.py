@@ -22,7 +22,7 @@ from .wgsl.backends import matrix_warnings
 
 _VEC4 = {"f32": vec4f, "i32": vec4i, "u32": vec4u}
 ARRAYS = ("pad", "vec4")
-# As many lines of WGSL are printed, if its first struct is not shorter.
+# A repr shows the first struct of the WGSL, and at most this many lines.
 MOST_LINES = 12
 
 
@@ -88,8 +88,8 @@ def uniform_safe(T: Any, arrays: Literal["pad", "vec4"] = "pad", *, variable: st
     gaps (256 bytes), for elements of f32, i32, u32 or their vec2; other elements are padded then too.
 
     The text holds one function for each such array, which reads an element of the variable: for `Weights`
-    ``weights_values(i)`` reads ``weights``. `variable` names it otherwise. A type that is legal already comes
-    back as it is.
+    ``weights_values(i)`` reads ``weights``. `variable` gives the variable another name. A type that is legal
+    already is returned unchanged.
 
     Raises LayoutError for what nothing can make legal: atomics, runtime-sized arrays. Warns with BackendWarning
     of a matrix that naga cannot read there, and says how to read it. WGSL §14.4.4 (address

@@ -28,7 +28,7 @@ def unpack(
     the member's own shape, and writable if `data` is; nothing is copied. A struct that ends in a
     runtime-sized array gives one record, whose tail has the rest. With `out`, a batch of `cls` over
     writable arrays, the records are copied into those arrays, converted to their dtypes, and
-    `out` is returned. `count`, in records, takes fewer; `stride` and `offset`, in bytes, as in `pack`.
+    `out` is returned. `count` takes fewer records; `stride` and `offset`, in bytes, are as in `pack`.
 
     Raises SourceError if `data` does not hold whole records, or `out` does not fit.
     WGSL §14.4 (memory layout).

@@ -34,7 +34,7 @@ def batch(
 
     Columns, by reference and not copied: a mapping (nested, or with dotted names), a numpy structured array
     (nested, unaligned, byte-swapped, any strides), a pandas or polars DataFrame, an Arrow table or record
-    batch, what offers Arrow's C interface (duckdb), objects with the buffer protocol, ``__array_interface__`` or
+    batch, objects with Arrow's C interface (duckdb), the buffer protocol, ``__array_interface__`` or
     ``__array__`` whose dtype has fields (h5py, zarr, xarray). Each column may be an array of any of these
     libraries, or of torch and jax in memory that the CPU reads; ``T(...)`` takes the same columns. Some columns
     must be copied: Arrow columns of several chunks, booleans of one bit each, dictionaries of numbers.
@@ -76,8 +76,9 @@ def batch(
     if not isinstance(cls, type) or not issubclass(cls, Batch) or members is None:
         raise SourceError.of("batch-abstract", name=getattr(cls, "__name__", brief(cls)))
     source = as_batch(source)
+    renaming = {"where": cls.__name__, "way_out": "{'member': 'column'}"}
     if names is not None and not isinstance(names, Mapping) and not _is_name(names):
-        raise SourceError.of("rename-value", current=brief(names), where=cls.__name__, way_out="{'member': 'column'}")
+        raise SourceError.of("rename-value", current=brief(names), **renaming)
     options = options_of(cls, extra, defaults, {**(names if isinstance(names, Mapping) else {}), **renames})
     if not names and not renames:
         if isinstance(source, cls):
@@ -89,14 +90,11 @@ def batch(
     if "" in members:
         return _plain(cls, source, names, renames, options)
     if isinstance(names, str | tuple):
-        raise SourceError.of("rename-value", current=brief(names), where=cls.__name__, way_out="{'member': 'column'}")
-    wanted = dict(names or {})
-    wanted.update(renames)
+        raise SourceError.of("rename-value", current=brief(names), **renaming)
+    wanted = {**(names or {}), **renames}
     for member, name in wanted.items():
         if not isinstance(member, str):
-            raise SourceError.of(
-                "rename-value", current=brief(wanted), where=cls.__name__, way_out="{'member': 'column'}"
-            )
+            raise SourceError.of("rename-value", current=brief(wanted), **renaming)
         if not _is_name(name):
             where = f"{cls.__name__}.{member}"
             raise SourceError.of("rename-value", current=brief(name), where=where, way_out=f"{member}='column'")

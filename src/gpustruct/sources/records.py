@@ -68,7 +68,7 @@ def from_records(
 
 
 def from_list(cls: Any, values: list[Any]) -> Any:
-    """`batch(cls, values)` for a list of records of a struct; None for another type, and for one without a length."""
+    """`batch(cls, values)` for a list of records of a struct; None for other types, and for runtime-sized structs."""
     writer = _kept.whole_writer(cls) if isinstance(cls, type) else None
     return None if writer is None else _records_of(writer, cls, values)
 
@@ -101,7 +101,7 @@ def _check_renames(cls: Any, renamed: Renamed) -> None:
 
 def writer_of(cls: Any, renamed: Renamed = (), path: str = "", options: Options = NO_OPTIONS) -> Any:
     """The writer for values of `cls`, a struct. `renamed` has other names for members, `path` is for messages."""
-    if options.defaults:  # Values of any kind, which make no key.
+    if options.defaults:  # They may not be hashable, so the writer is not kept.
         return _new_writer(cls, renamed, path, options)
     return _kept.writer(cls, renamed, path, options.extra, options.root, options.renames)
 

@@ -109,7 +109,7 @@ class Reader:
         templates = self._templates()
         starts = DeclarationStarts(source.text) if self.skip else None
         count = 0
-        # Whether anything but a directive was read, if only a semicolon.
+        # `late`: something else than a directive came before, even if only a semicolon.
         offset, late = next_start(source, 0)
         while offset < len(source.text):
             count += 1

@@ -93,7 +93,7 @@ def end_of_comment(source: Source, start: int) -> int:
 
 
 def next_start(source: Source, offset: int) -> tuple[int, bool]:
-    """Where the next declaration starts, after blanks and comments, and whether a semicolon that ends nothing is before it."""
+    """Where the next declaration starts, after blanks and comments, and whether lone semicolons come before it."""
     has_semicolon = False
     while found := _BETWEEN.match(source.text, offset):
         has_semicolon |= found.lastgroup == "semicolon"
