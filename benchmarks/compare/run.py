@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.metadata
+import importlib.util
 import json
 import os
 import re
@@ -20,6 +21,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -159,12 +161,16 @@ def main() -> None:
 
 def measured(sizes: list[int], *, device: bool) -> tables.Results:
     """The results, with a line on the terminal that says what is going on."""
-    from rich.console import Console
+    begun = time.perf_counter()
+    with ExitStack() as stack:
+        if importlib.util.find_spec("rich"):
+            from rich.console import Console
 
-    console, begun = Console(stderr=True), time.perf_counter()
-    with console.status("starting") as status:
-        results = measure(sizes, device=device, tell=status.update)
-    console.print(f"{time.perf_counter() - begun:.0f} s", style="dim")
+            tell = stack.enter_context(Console(stderr=True).status("starting")).update
+        else:
+            tell = partial(print, file=sys.stderr)
+        results = measure(sizes, device=device, tell=tell)
+    print(f"{time.perf_counter() - begun:.0f} s", file=sys.stderr)
     return results
 
 

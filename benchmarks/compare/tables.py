@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -176,7 +177,10 @@ def markdown(results: Results) -> str:
 
 
 def show(results: Results) -> None:
-    """The same in a terminal."""
+    """The same in a terminal; as Markdown if rich is not installed."""
+    if importlib.util.find_spec("rich") is None:
+        print(markdown(results))
+        return
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table as RichTable
