@@ -194,6 +194,10 @@ def slangpy_device() -> Any:
         return slangpy.Device(type=slangpy.DeviceType.cpu)
 
 
+def slangpy_kind() -> str:
+    return f"{slangpy_device().info.type.name} device"
+
+
 @cache
 def slangpy_layout(record: Record) -> Any:
     members = " ".join(f"{SLANG_TYPES[m.kind, m.width]} {m.name};" for m in record.members)

@@ -109,8 +109,9 @@ class Run:
         self.ways = {way.name: way for way in python_ways.WAYS}
         for way in python_ways.WAYS:
             try:
-                way.ready()
-                self.rows.append(Row(way.name, way.source, python_ways.version(way.package)))
+                told = way.ready()
+                words = f", {told}" if isinstance(told, str) else ""
+                self.rows.append(Row(way.name, way.source, python_ways.version(way.package) + words))
             except ModuleNotFoundError:
                 self.missing.append({"name": way.name, "why": f"not installed: pip install {way.package}"})
             except Exception as error:

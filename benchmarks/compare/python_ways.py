@@ -28,7 +28,7 @@ class Way(NamedTuple):
     package: str  # what has the version; empty for Python itself
     live: Callable[[Case], Sides]
     fresh: Callable[[Case], Call]
-    ready: Call = lambda: None  # raises if the tool cannot work here
+    ready: Call = lambda: None  # raises if the tool cannot work here; text goes beside the version
     least: int = 0  # records from which on it is measured
 
 
@@ -47,7 +47,7 @@ WAYS = (
     Way("numpy, structured", "columns", "numpy", c.structured_live, c.structured_fresh),
     Way("numpy, vectors as raw bytes", "columns", "numpy", c.void_live, c.void_fresh),
     Way("pygfx, array_from_shadertype", "columns", "pygfx", c.pygfx_live, c.pygfx_fresh, lambda: importlib.import_module("pygfx.utils")),
-    Way("slangpy, BufferCursor", "columns", "slangpy", c.slangpy_live, c.slangpy_fresh, c.slangpy_device),
+    Way("slangpy, BufferCursor", "columns", "slangpy", c.slangpy_live, c.slangpy_fresh, c.slangpy_kind),
     Way("struct.pack_into over tolist()", "columns", "", c.struct_columns_live, c.struct_columns_fresh),
     Way("loop over numpy records", "columns", "numpy", c.loop_live, c.loop_fresh),
     Way("gpustruct, tuples", "objects", "gpustruct", o.gpustruct_objects_live, o.gpustruct_objects_fresh),

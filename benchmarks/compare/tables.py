@@ -133,13 +133,13 @@ def notes(results: Results) -> list[str]:
     return lines + [f"{text}." for text in results["notes"]]
 
 
-def tables(results: Results) -> Iterator[Table]:
+def tables(results: Results, *, times_only: bool = False) -> Iterator[Table]:
     for side in SIDES:
         yield times(results, side)
-    yield bytes_table(results)
-    for table in (device_table(results), fault_table(results)):
-        if table:
-            yield table
+    found = (
+        [device_table(results)] if times_only else [bytes_table(results), device_table(results), fault_table(results)]
+    )
+    yield from filter(None, found)
 
 
 def machine(results: Results) -> str:
@@ -155,14 +155,14 @@ def machine(results: Results) -> str:
     return f"{words}. Load when the run began: {results['load']:.1f}.{busy}"
 
 
-def markdown(results: Results) -> str:
-    """The whole report."""
+def markdown(results: Results, *, times_only: bool = False) -> str:
+    """The whole report, or what depends on the machine."""
     parts = [
         f"Particles of 48 bytes (vec3f, f32, vec3f, u32, vec4f). {machine(results)}",
         "Medians of rounds in which all ways take turns; \"× gpustruct\" is the median of the rounds' ratios. \"> 1 s\" was not "
         "measured: all those records would take longer than a second.",
     ]  # fmt: skip
-    for table in tables(results):
+    for table in tables(results, times_only=times_only):
         lines = [f"**{table.title}**", ""]
         lines.append("| " + " | ".join(heading.strip() for heading in table.headings) + " |")
         marks = ["---" if not k or heading.endswith(" ") else "--:" for k, heading in enumerate(table.headings)]
