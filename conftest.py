@@ -78,6 +78,19 @@ def device_or_skip() -> Any:
     pytest.skip(INSTALL)
 
 
+def another_device(**options: Any) -> Any:
+    """A device of the package that the tests use, from an adapter of its own: Dawn makes one device from each."""
+    from gpustruct.gpu.backend import request_adapter
+
+    return request_adapter().request_device_sync(**options)
+
+
+@pytest.fixture(scope="session")
+def new_device() -> Any:
+    """`another_device`, for tests that need a second one, smaller limits, or one that they break."""
+    return another_device
+
+
 @pytest.fixture(scope="session")
 def device() -> Any:
     """The one device of all tests."""

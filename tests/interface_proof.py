@@ -10,6 +10,7 @@ import wgpu
 
 from gpustruct import wgsl
 from gpustruct.gpu import Program
+from gpustruct.gpu.backend import gpu_errors
 
 Combination = tuple[str, ...]
 BITS = {"VERTEX": 1, "FRAGMENT": 2, "COMPUTE": 4}
@@ -142,8 +143,8 @@ def prove(device: Any, text: str, monkeypatch: Any, counts: Counts, names: Combi
         layouts = module.bind_group_layouts(*chosen)
         try:
             derived = pipeline(device, shader, module, chosen, "auto")
-        except wgpu.GPUError as error:
-            # One stage samples a texture, the other loads from it: wgpu cannot derive a layout for both.
+        except gpu_errors() as error:
+            # One stage samples a texture, the other loads from it: wgpu-native cannot derive a layout for both.
             if "not consistent between stages" not in str(error):
                 raise
             counts.underivable += 1
@@ -168,7 +169,7 @@ def _assert_refused(
     layout = device.create_pipeline_layout(bind_group_layouts=groups)
     try:
         pipeline(device, shader, module, names, layout)
-    except wgpu.GPUError:
+    except gpu_errors():
         return
     raise AssertionError(f"no shader of {names} needs the visibility of {entry}")
 

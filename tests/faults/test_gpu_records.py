@@ -323,8 +323,8 @@ def advice(call: Callable[[], Any]) -> str:
 
 
 @pytest.mark.parametrize("T", [f32, vec3f, f16, Three, vec2f], ids=lambda T: T.__name__)
-def test_F17_smaller_counts_work_when_they_are_typed(device: Any, T: Any) -> None:
-    small = device.adapter.request_device_sync(
+def test_F17_smaller_counts_work_when_they_are_typed(new_device: Any, T: Any) -> None:
+    small = new_device(
         required_features=["shader-f16"],
         required_limits={"max-storage-buffer-binding-size": 1 << 16, "max-buffer-size": 1 << 20},
     )
@@ -342,18 +342,16 @@ def test_F17_smaller_counts_work_when_they_are_typed(device: Any, T: Any) -> Non
         assert len(buffer.bindings(fewer - fewer % 2)) > 1
 
 
-def test_F17_what_the_adapter_has_is_advised_and_works(device: Any) -> None:
-    small = device.adapter.request_device_sync(required_limits={"max-buffer-size": 1 << 20})
+def test_F17_what_the_adapter_has_is_advised_and_works(new_device: Any) -> None:
+    small = new_device(required_limits={"max-buffer-size": 1 << 20})
     capacity = small.limits["max-buffer-size"] // 16 + 1
     message = advice(lambda: RecordBuffer(small, vec4f, capacity))
     limits = {"max-buffer-size": int(re.search(r"required_limits={'max-buffer-size': (\d+)}", message)[1])}
-    assert (
-        RecordBuffer(device.adapter.request_device_sync(required_limits=limits), vec4f, capacity).capacity == capacity
-    )
+    assert RecordBuffer(new_device(required_limits=limits), vec4f, capacity).capacity == capacity
 
 
-def test_F17_no_feature_is_advised_that_the_adapter_does_not_have(device: Any, monkeypatch: Any) -> None:
-    plain = device.adapter.request_device_sync()
+def test_F17_no_feature_is_advised_that_the_adapter_does_not_have(new_device: Any, monkeypatch: Any) -> None:
+    plain = new_device()
     with pytest.raises(BindingError, match=r"request it: adapter.request_device_sync"):
         verify(One, plain)
     monkeypatch.setattr(type(plain.adapter), "features", frozenset(), raising=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 import warnings
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 import wgpu
 
 from gpustruct import BackendWarning, BindingError, Struct, WgslError, f32, mat3x2f, u32, vec2f, vec4f, wgsl
-from gpustruct.gpu import Program, RecordBuffer, Uploader
+from gpustruct.gpu import Program, RecordBuffer, Uploader, backend
 
 LENGTH = """
 @group(0) @binding(0) var<storage> items: array<f32>;
@@ -184,8 +185,10 @@ def test_the_destroyed_buffer_is_really_destroyed(device: Any) -> None:
     buffer = device.create_buffer(size=16, usage="UNIFORM | COPY_DST")
     program.bind(a=buffer)
     buffer.destroy()
-    with pytest.raises(wgpu.GPUError, match="destroyed"):
+    with pytest.raises(backend.gpu_errors(), match="destroyed") as raised:
         device.queue.write_buffer(buffer, 0, bytes(16))
+    # See `backend.liveness._free`.
+    traceback.clear_frames(raised.tb)
 
 
 # Reload.
@@ -332,6 +335,10 @@ def test_warnings_name_the_line_of_the_caller(device: Any, call: str) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         calls[call]()
+    if backend.of(device).compiler != "naga" and call in ("Program", "reload", "stage"):
+        # A program warns of its own device's compiler alone, and the text has a fault of naga.
+        assert not caught
+        return
     assert {warning.category for warning in caught} == {BackendWarning}
     assert {(warning.filename, warning.lineno) for warning in caught} == {
         (__file__, calls[call].__code__.co_firstlineno)

@@ -383,10 +383,10 @@ def test_a_tail_below_the_smallest_binding(device: Any) -> None:
         buffer.binding(0)
 
 
-def test_one_buffer_many_bindings(device: Any) -> None:
+def test_one_buffer_many_bindings(new_device: Any) -> None:
     """More bytes than one binding may have: split between records, at the device's offset alignment."""
     limits = {"max-storage-buffer-binding-size": 1 << 16}
-    small = device.adapter.request_device_sync(required_limits=limits)
+    small = new_device(required_limits=limits)
     most = small.limits["max-storage-buffer-binding-size"]
     n = 3 * most // 12
 
@@ -408,9 +408,9 @@ def test_one_buffer_many_bindings(device: Any) -> None:
     np.testing.assert_array_equal(buffer.read(n - 5).b, values[-5:])
 
 
-def test_places_beyond_one_binding(device: Any) -> None:
+def test_places_beyond_one_binding(new_device: Any) -> None:
     """The shader reaches a buffer larger than a binding through several."""
-    small = device.adapter.request_device_sync(required_limits={"max-storage-buffer-binding-size": 1 << 16})
+    small = new_device(required_limits={"max-storage-buffer-binding-size": 1 << 16})
     n = 3 * small.limits["max-storage-buffer-binding-size"] // 48
     for T, base in ((Particle, 0), (System, 16)):
         buffer = RecordBuffer(small, T, n, device_side=True)
@@ -428,9 +428,9 @@ def test_places_beyond_one_binding(device: Any) -> None:
         assert small.queue.read_buffer(buffer.buffer)[base : base + 48 * n] == data.tobytes()
 
 
-def test_limits_name_the_way_out(device: Any) -> None:
+def test_limits_name_the_way_out(device: Any, new_device: Any) -> None:
     # No adapter's limit is as low.
-    small = device.adapter.request_device_sync(required_limits={"max-buffer-size": 1 << 20})
+    small = new_device(required_limits={"max-buffer-size": 1 << 20})
     limit = small.limits["max-buffer-size"]
     with pytest.raises(BindingError) as error:
         RecordBuffer(small, vec4f, limit // 16 + 1)
@@ -541,10 +541,10 @@ def test_refusals(device: Any, words: str, kind: type[Exception], act: Callable[
     assert buffer.read().id.tolist() == [0, 1, 2, 3]
 
 
-def test_sharded_over_devices(device: Any) -> None:
+def test_sharded_over_devices(device: Any, new_device: Any) -> None:
     from gpustruct.gpu import ShardedBuffer
 
-    others = [device, device.adapter.request_device_sync(), device.adapter.request_device_sync()]
+    others = [device, new_device(), new_device()]
     buffer = ShardedBuffer(others, Particle, 1000)
     batch = random_batch(Particle, (1000,), np.random.default_rng(5))
     seen: list[tuple[int, int]] = []

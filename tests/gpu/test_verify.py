@@ -191,28 +191,28 @@ def test_names_that_the_shader_uses(device: Any) -> None:
     assert verify(odd, device)
 
 
-def test_refusals(device: Any) -> None:
+def test_refusals(device: Any, new_device: Any) -> None:
     with pytest.raises(LayoutError, match="takes a gpustruct type"):
         verify(float, device)
     with pytest.raises(BindingError, match="takes a wgpu device or its queue"):
         verify(f32, "device")
     limit = "max-storage-buffer-binding-size"
-    small = device.adapter.request_device_sync(required_limits={limit: 1 << 16})
+    small = new_device(required_limits={limit: 1 << 16})
     with pytest.raises(BindingError, match=limit):
         verify(array[f32, small.limits[limit] // 4 + 1], small)
 
 
-def test_f16_needs_the_feature(device: Any) -> None:
-    plain = device.adapter.request_device_sync()
+def test_f16_needs_the_feature(new_device: Any) -> None:
+    plain = new_device()
     assert verify(vec3f, plain)
     with pytest.raises(BindingError, match="the device needs the feature shader-f16"):
         verify(Everything, plain)
 
 
-def test_a_lost_default_device_is_replaced(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lost_default_device_is_replaced(device: Any, new_device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from gpustruct.gpu import devices
 
-    gone = device.adapter.request_device_sync()
+    gone = new_device()
     gone.destroy()
     monkeypatch.setattr(devices._Default, "device", gone)
     assert devices.default_device() is not gone

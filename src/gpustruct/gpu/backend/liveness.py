@@ -19,13 +19,28 @@ def owner_of(thing: Any) -> Any:
 
 def lost(device: Any) -> bool:
     """Whether the device was destroyed. It will never answer again."""
+    promise = getattr(device, "_lost_promise", None)
+    if promise is not None:
+        # Dawn's devices keep this promise, which is fulfilled at the next poll. After that they report no errors.
+        device._poll()
+        return bool(promise._thread_event.is_set())
     return getattr(device, "_poller", device) is None
 
 
 def refused(error: Exception, function: str) -> BindingError:
     """The BindingError for an error of wgpu about a destroyed buffer or a lost device."""
+    _free(error)
     current = " ".join(str(error).split())
     return BindingError.of("device-lost", function=function, current=current)  # type: ignore[return-value]
+
+
+def _free(error: Exception) -> None:
+    """Let go of what the calls that failed hold.
+
+    An error of wgpu-py and its frames refer to each other, and so keep the buffer alive. They also hold views of the memory
+    that was to be written: Python 3.11 crashes when the garbage collector clears such a view before its users.
+    """
+    traceback.clear_frames(error.__traceback__)
 
 
 def refused_binding(error: Exception) -> tuple[str, int | None]:
@@ -76,15 +91,16 @@ def check_alive(device: Any, buffer: Any, function: str) -> None:
         watch(buffer)
     elif hook.destroyed:
         _ask_alive(device, buffer, function)
+        raise BindingError.of("device-lost", function=function, current="the buffer was destroyed")
 
 
 def _ask_alive(device: Any, buffer: Any, function: str) -> None:
     # wgpu always refuses a write of one byte, which therefore has no effect (WebGPU §19.1: the size must be a multiple of 4).
-    # Its error text says whether the buffer or the device is the reason.
+    # Its error text says whether the buffer or the device is the reason. Dawn's names a lost device, but not a destroyed
+    # buffer; there, a submit that uses the buffer raises an error and does no harm.
     try:
         device.queue.write_buffer(buffer, 0, b"\0")
     except gpu_errors() as error:
         if "destroyed" in str(error) or "lost" in str(error):
             raise refused(error, function) from None
-        # wgpu-py's error and its frames refer to each other, and so would keep the buffer alive.
-        traceback.clear_frames(error.__traceback__)
+        _free(error)

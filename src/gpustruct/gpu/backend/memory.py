@@ -6,6 +6,9 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from ...errors import BindingError
+from .liveness import lost
+
 
 def write_from(device: Any, memory: Any) -> Callable[[Any, int, int, int], None]:
     """A function ``(buffer, target, source, size)`` that does ``queue.write_buffer(buffer, target, memory, source, size)``.
@@ -15,6 +18,8 @@ def write_from(device: Any, memory: Any) -> Callable[[Any, int, int, int], None]
     wgpu-native checks that of the buffer.
     """
     queue = device.queue
+    if getattr(device, "_lost_promise", None) is not None:
+        return _write_if_alive(device, memory)
     names = vars(sys.modules[type(queue).__module__])
     if not {"ffi", "libf"} <= set(names) or not hasattr(queue, "_internal"):
         # Another version or another backend of wgpu-py.
@@ -23,6 +28,18 @@ def write_from(device: Any, memory: Any) -> Callable[[Any, int, int, int], None]
 
     def write(buffer: Any, target: int, source: int, size: int) -> None:
         native_write(queue._internal, buffer._internal, target, start + source, size)
+
+    return write
+
+
+def _write_if_alive(device: Any, memory: Any) -> Callable[[Any, int, int, int], None]:
+    # Dawn reports no error for a write to a device that was lost a while ago.
+    queue = device.queue
+
+    def write(buffer: Any, target: int, source: int, size: int) -> None:
+        if lost(device):
+            raise BindingError.of("device-lost", function="write", current="destroyed")
+        queue.write_buffer(buffer, target, memory, source, size)
 
     return write
 
