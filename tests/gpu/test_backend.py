@@ -16,7 +16,6 @@ from gpustruct import BindingError, Struct, f32, u32
 from gpustruct.gpu import RecordBuffer, backend, write_buffer
 from gpustruct.gpu.backend import packages
 
-
 pytestmark = pytest.mark.skipif(
     os.environ.get("GPUSTRUCT_WEBGPU") == "wgpudawn",
     reason="a stand-in takes the name of the package that made the device",
