@@ -19,7 +19,9 @@ def write_from(device: Any, memory: Any) -> Callable[[Any, int, int, int], None]
     """
     queue = device.queue
     if getattr(device, "_lost_promise", None) is not None:
-        return _write_if_alive(device, memory)
+        return _if_alive(
+            device, lambda buffer, target, source, size: queue.write_buffer(buffer, target, memory, source, size)
+        )
     names = vars(sys.modules[type(queue).__module__])
     if not {"ffi", "libf"} <= set(names) or not hasattr(queue, "_internal"):
         # Another version or another backend of wgpu-py.
@@ -32,16 +34,14 @@ def write_from(device: Any, memory: Any) -> Callable[[Any, int, int, int], None]
     return write
 
 
-def _write_if_alive(device: Any, memory: Any) -> Callable[[Any, int, int, int], None]:
+def _if_alive(device: Any, write: Callable[[Any, int, int, int], None]) -> Callable[[Any, int, int, int], None]:
     # Dawn reports no error for a write to a device that was lost a while ago.
-    queue = device.queue
-
-    def write(buffer: Any, target: int, source: int, size: int) -> None:
+    def checked(buffer: Any, target: int, source: int, size: int) -> None:
         if lost(device):
             raise BindingError.of("device-lost", function="write", current="destroyed")
-        queue.write_buffer(buffer, target, memory, source, size)
+        write(buffer, target, source, size)
 
-    return write
+    return checked
 
 
 def mapped_memory(buffer: Any, size: int) -> memoryview | None:
